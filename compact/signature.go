@@ -1,0 +1,255 @@
+package compact
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+const (
+	// maxSignature is what a signature may cost, as Tokens estimates it.
+	maxSignature = 120
+
+	// maxParameters is how many parameters are shown; of more than that, the
+	// required ones.
+	maxParameters = 12
+
+	// maxValues is how many values of an enum, or members of a union, are
+	// shown; of more than that, the first shownValues.
+	maxValues   = 8
+	shownValues = 6
+
+	// maxName is how much of a tool's name is shown when it alone would cost
+	// too much, in characters. The protocol recommends at most 128.
+	maxName = 64
+)
+
+// Signature renders a tool as one line of typed parameters and the first
+// sentence of its description, at most 120 tokens by Tokens:
+//
+//	create_issue(project: string, priority?: low|medium|high) — Create an issue.
+//
+// Required parameters come first, in the order of the schema. When the line
+// would cost too much, it loses optional parameters from the end, then words of
+// the description, then types, then required parameters; "…+3" says how many
+// are not shown.
+func Signature(name string, schema []byte, description string) string {
+	s := signature{
+		name:   toolName(name),
+		params: parametersOf(schema),
+		text:   Sentence(description, maxDescription),
+	}
+	s.shown = len(s.params)
+	if s.shown > maxParameters {
+		s.shown = min(s.required(), maxSignature/2) // more cannot fit
+	}
+	return s.fit()
+}
+
+// A signature is a line in the making.
+type signature struct {
+	name   string
+	params []parameter // required ones first
+	shown  int         // how many of them
+	closed bool        // with objects not spelled out
+	bare   bool        // without types
+	text   string      // "" for none
+}
+
+type parameter struct {
+	name, kind string
+	inside     string // the type with the properties of an object spelled out, or ""
+	required   bool
+}
+
+// required counts the required parameters, which come first.
+func (s *signature) required() int {
+	n := slices.IndexFunc(s.params, func(p parameter) bool { return !p.required })
+	if n < 0 {
+		return len(s.params)
+	}
+	return n
+}
+
+// fit takes away what can be missed best until the line is cheap enough.
+func (s *signature) fit() string {
+	steps := []func() bool{
+		func() bool { s.closed = true; return false },
+		func() bool { return s.hide(s.required()) },
+		func() bool { return s.shorten(40) },
+		func() bool { s.bare = true; return false },
+		func() bool { return s.hide(0) },
+		func() bool { return s.shorten(0) },
+		func() bool { s.name = cut(s.name, maxName); return false },
+	}
+	line := s.String()
+	for len(steps) > 0 && Tokens([]byte(line)) > maxSignature {
+		if !steps[0]() {
+			steps = steps[1:]
+		}
+		line = s.String()
+	}
+	return line
+}
+
+// hide shows one parameter fewer, but at least keep.
+func (s *signature) hide(keep int) bool {
+	if s.shown <= keep {
+		return false
+	}
+	s.shown--
+	return true
+}
+
+// shorten takes a quarter off the description, down to a length of keep.
+func (s *signature) shorten(keep int) bool {
+	n := utf8.RuneCountInString(s.text)
+	if n <= keep {
+		return false
+	}
+	if n < 20 {
+		s.text = ""
+	} else {
+		s.text = Sentence(s.text, max(keep, n*3/4))
+	}
+	return s.text != ""
+}
+
+func (s *signature) String() string {
+	var b strings.Builder
+	b.WriteString(s.name)
+	b.WriteByte('(')
+	for i, p := range s.params[:s.shown] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(p.name)
+		if !p.required {
+			b.WriteByte('?')
+		}
+		switch {
+		case s.bare:
+		case p.inside != "" && !s.closed:
+			b.WriteString(": " + p.inside)
+		default:
+			b.WriteString(": " + p.kind)
+		}
+	}
+	if hidden := len(s.params) - s.shown; hidden > 0 {
+		if s.shown > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("…+")
+		b.WriteString(strconv.Itoa(hidden))
+	}
+	b.WriteByte(')')
+	if s.text != "" {
+		b.WriteString(" — ")
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// parametersOf returns the parameters that schema declares, required first.
+func parametersOf(schema []byte) []parameter {
+	root, ok := parseObject(schema)
+	if !ok {
+		return nil
+	}
+	t := typer{root: root, work: maxWork * len(root.Raw)}
+	all := t.parameters(root, 0)
+	if len(all) == 1 { // some tools wrap all they take in one object
+		root.Get("properties").ForEach(func(_, v gjson.Result) bool {
+			all[0].inside = t.inside(v)
+			return false
+		})
+	}
+	return all
+}
+
+// parameters returns the properties of the object schema v, required first.
+func (t *typer) parameters(v gjson.Result, depth int) []parameter {
+	var required, optional []parameter
+	names := map[string]bool{}
+	v.Get("required").ForEach(func(_, name gjson.Result) bool { names[name.Str] = true; return true })
+	properties := v.Get("properties")
+	if !properties.IsObject() {
+		return nil
+	}
+	properties.ForEach(func(key, value gjson.Result) bool {
+		p := parameter{name: paramName(key.Str), kind: t.kind(value, depth), required: names[key.Str]}
+		if p.required {
+			required = append(required, p)
+		} else {
+			optional = append(optional, p)
+		}
+		return true
+	})
+	return append(required, optional...)
+}
+
+// inside returns the type of the object schema v with its properties, or "".
+func (t *typer) inside(v gjson.Result) string {
+	s := signature{params: t.parameters(t.resolve(v), 1)}
+	s.shown = len(s.params)
+	if s.shown == 0 || s.shown > maxParameters {
+		return ""
+	}
+	line := s.String()
+	return "{" + line[1:len(line)-1] + "}"
+}
+
+// toolName returns a tool's name as it is shown: names that hosts take for one
+// word as they are, any other in quotes.
+func toolName(name string) string {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-./:", r)
+	}
+	return quoteUnless(plain, name)
+}
+
+// paramName returns a parameter's name, in quotes unless it is an identifier.
+func paramName(name string) string {
+	plain := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$' }
+	if name != "" && isDigit(name[0]) {
+		return quote(name)
+	}
+	return quoteUnless(plain, name)
+}
+
+// literal returns a value of an enum or a const: strings that are one word as
+// they are, others in quotes.
+func literal(v gjson.Result) string {
+	if v.Type != gjson.String {
+		return cut(Line(v.Raw), maxLiteral)
+	}
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-./:+#@*%", r)
+	}
+	if looksTyped(v.Str) {
+		return quote(v.Str)
+	}
+	return quoteUnless(plain, cut(Line(v.Str), maxLiteral))
+}
+
+// maxLiteral is how much of a value is shown, in characters.
+const maxLiteral = 40
+
+// looksTyped reports whether a string without quotes would be read as another
+// JSON value.
+func looksTyped(s string) bool {
+	return s == "true" || s == "false" || s == "null" || gjson.Valid(s) && gjson.Parse(s).Type == gjson.Number
+}
+
+func quoteUnless(plain func(rune) bool, s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return hidden(r) || !plain(r) && r != '…' }) {
+		return s
+	}
+	return quote(s)
+}
+
+func quote(s string) string { return string(appendString(nil, Line(s))) }

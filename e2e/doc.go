@@ -1,0 +1,26 @@
+// Package e2e tests the built program from the outside: the binary, over its
+// pipes, between real hosts and real servers. It holds tests only.
+//
+//	npm ci --prefix e2e     once: the servers and hosts that package-lock.json pins
+//	go test ./e2e           all of it; -race builds the program with the race detector too
+//	E2E_FACADE=PATH go test ./e2e    the same with a binary that is built already
+//
+// What is where:
+//
+//   - golden_test.go holds conversations: one script of frames is played to an
+//     upstream and to the facade in front of the same upstream, cold and warm,
+//     and the frames that come back must be the same bytes in the same order.
+//     upstream_test.go is the upstream for the hard bytes; it also records what
+//     reaches it. These need no Node.
+//   - sdk_test.go puts go-sdk on both ends, in both protocol eras. It needs no Node.
+//   - servers_test.go puts go-sdk in front of the servers from npm.
+//   - clients_test.go puts hosts from npm (client.mjs is the TypeScript SDK's
+//     client, and there is the inspector) in front of a server from npm.
+//   - process_test.go looks for processes left behind, on Linux.
+//   - cold_test.go starts two facades at once on an empty cache.
+//   - world_test.go and script_test.go are what the others stand on.
+//
+// Tests that need Node and node_modules skip without them, and fail instead
+// where CI=true. The inspector declares Node 22; its command line runs on Node 20,
+// and npm says so with a warning.
+package e2e

@@ -1,0 +1,242 @@
+package facade
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"mcp-facade/catalog"
+	"mcp-facade/compact"
+	"mcp-facade/facade/upstream"
+	"mcp-facade/facade/wire"
+
+	"errors"
+
+	"github.com/tidwall/gjson"
+)
+
+// A refusal is why a call was not sent, and what to do instead, in words for
+// the model.
+type refusal struct {
+	what string
+	next string
+}
+
+func (r *refusal) Error() string {
+	text := r.what
+	if r.next != "" {
+		text += " " + r.next
+	}
+	return text + " " + noResult
+}
+
+// callTool takes a tools/call: of a meta-tool, or of a tool by its own name.
+func (f *Facade) callTool(ctx context.Context, v *view, m wire.Message) {
+	if twice := wire.Duplicate(m.Params, "name", "arguments"); twice != "" {
+		f.refuse(m, codeInvalidParams, fmt.Sprintf("tools/call: params has more than one %q", twice))
+		return
+	}
+	name := m.Params.Get("name").Str
+	s := f.surfaceOf(v)
+	args := m.Params.Get("arguments")
+	switch s.meta[name] {
+	case "discover":
+		f.searching(ctx, v, m, func() string { return f.discover(v, f.surfaceOf(v), args) })
+	case "describe":
+		f.searching(ctx, v, m, func() string { return f.describe(v, f.surfaceOf(v), args) })
+	case "call":
+		f.metaCall(ctx, v, s, m, args)
+	default:
+		f.directCall(ctx, v, s, m, name)
+	}
+}
+
+// surfaceOf is the view's surface, or the one without a catalog.
+func (f *Facade) surfaceOf(v *view) *surface {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if v.surface == nil {
+		return f.bare()
+	}
+	return v.surface
+}
+
+// directCall forwards a call of a tool by its own name, which is put into the
+// upstream's spelling. A name that is in no catalog is forwarded once the
+// catalog is confirmed: some servers take names that they do not list.
+func (f *Facade) directCall(ctx context.Context, v *view, s *surface, m wire.Message, name string) {
+	if up, ok := s.names().upstream(name); ok {
+		f.run(ctx, v, m, up, renamed(m, up), "")
+		return
+	}
+	f.confirmed(ctx, v, func() {
+		if up, ok := f.surfaceOf(v).names().upstream(name); ok {
+			f.run(ctx, v, m, up, renamed(m, up), "")
+			return
+		}
+		f.run(ctx, v, m, name, m.Raw, "")
+	})
+}
+
+// renamed is the frame of a tools/call with another tool name.
+func renamed(m wire.Message, name string) []byte {
+	old := m.Params.Get("name")
+	if old.Str == name {
+		return m.Raw
+	}
+	return wire.Splice(m.Raw, old, wire.AppendString(nil, name))
+}
+
+// metaCall takes a call of the meta-tool call: the request goes to the
+// upstream with the tool's name and arguments in place of ours.
+func (f *Facade) metaCall(ctx context.Context, v *view, s *surface, m wire.Message, args gjson.Result) {
+	tool := args.Get("tool").Str
+	if tool == "" {
+		f.deny(v, m, &refusal{`"tool" is missing: the name of the tool to run.`, s.byKind(f)["discover"] + " finds names."})
+		return
+	}
+	inner := args.Get("args")
+	if inner.Exists() && !inner.IsObject() {
+		f.deny(v, m, &refusal{fmt.Sprintf(`"args" is %s; it must be an object with the arguments of %s.`, kindOf(inner), quoted(tool)), ""})
+		return
+	}
+	if up, ok := s.names().upstream(tool); ok {
+		f.runInner(ctx, v, m, up, inner)
+		return
+	}
+	f.confirmed(ctx, v, func() {
+		now := f.surfaceOf(v)
+		up, ok := now.names().upstream(tool)
+		c, err := f.tools(v)
+		switch {
+		case ok:
+			f.runInner(ctx, v, m, up, inner)
+		case err != nil: // not listed, so not to be refused for its name
+			f.runInner(ctx, v, m, tool, inner)
+		default:
+			f.deny(v, m, f.unknown(c, now, tool))
+		}
+	})
+}
+
+// kindOf names the type of a JSON value.
+func kindOf(v gjson.Result) string {
+	switch {
+	case v.Type == gjson.String:
+		return "a string"
+	case v.IsArray():
+		return "an array"
+	case v.Type == gjson.Null:
+		return "null"
+	case v.Type == gjson.Number:
+		return "a number"
+	}
+	return "a boolean"
+}
+
+// unknown refuses a name that is not in the catalog.
+func (f *Facade) unknown(c *catalog.Catalog, s *surface, name string) error {
+	r := &refusal{what: fmt.Sprintf("Tool %s is not in %s's catalog.", quoted(name), f.o.Server.Name)}
+	discover := s.byKind(f)["discover"]
+	if near := c.Nearest(name, 3); len(near) > 0 {
+		r.next = fmt.Sprintf("Nearest: %s. Call %s with what you want to do, or call one of these.", joined(near), discover)
+	} else {
+		r.next = fmt.Sprintf("Call %s with what you want to do.", discover)
+	}
+	return r
+}
+
+// deny answers a call that is not sent.
+func (f *Facade) deny(v *view, m wire.Message, why error) {
+	f.reply(m, result(v, why.Error(), true))
+}
+
+// runInner sends the tool that a call of ours asks for. Only name and
+// arguments of the params are replaced; _meta, inputResponses, requestState,
+// task and whatever else is there stay.
+func (f *Facade) runInner(ctx context.Context, v *view, m wire.Message, tool string, args gjson.Result) {
+	raw := []byte(args.Raw)
+	if len(raw) == 0 {
+		raw = []byte("{}")
+	}
+	params := wire.SetMember([]byte(m.Params.Raw), "name", wire.AppendString(nil, tool))
+	params = wire.SetMember(params, "arguments", raw)
+	hint := ""
+	if f.o.Server.Hints {
+		hint = tool
+	}
+	f.run(ctx, v, m, tool, wire.Splice(m.Raw, m.Params, params), hint)
+}
+
+// run asks the guard and sends a call.
+func (f *Facade) run(ctx context.Context, v *view, m wire.Message, tool string, frame []byte, hint string) {
+	if err := f.allow(tool); err != nil {
+		f.deny(v, m, err)
+		return
+	}
+	f.submit(ctx, &pending{id: m.ID.Raw, key: m.Key(), method: m.Method, frame: frame, view: v, tool: tool, hint: hint})
+}
+
+// confirmed runs next once this process has listed the tools, or has failed to.
+func (f *Facade) confirmed(ctx context.Context, v *view, next func()) {
+	f.mu.Lock()
+	fresh := v.fresh
+	if !fresh && !v.waiting {
+		v.ready, v.waiting = make(chan struct{}), true
+	}
+	f.mu.Unlock()
+	if fresh {
+		next()
+		return
+	}
+	f.spawn(func() {
+		f.relistSoon(ctx, v)
+		f.await(ctx, v)
+		next()
+	})
+}
+
+// hinting is the upstream's answer to a call, with the tool's signature after
+// an error result, once for each tool.
+func (f *Facade) hinting(p *pending, m wire.Message) []byte {
+	content := m.Result.Get("content")
+	if !m.Result.Get("isError").Bool() || !content.IsArray() {
+		return m.Raw
+	}
+	c, err := f.tools(p.view)
+	if err != nil {
+		return m.Raw
+	}
+	t, ok := c.Lookup(p.hint)
+	f.mu.Lock()
+	again := f.hinted[p.hint]
+	f.hinted[p.hint] = true
+	f.mu.Unlock()
+	if !ok || again {
+		return m.Raw
+	}
+	list := bytes.TrimRight([]byte(content.Raw[:len(content.Raw)-1]), " \t\r\n")
+	if len(content.Array()) > 0 {
+		list = append(list, ',')
+	}
+	list = wire.AppendString(append(list, `{"type":"text","text":`...), "Its signature: "+compact.Signature(t.Name, t.InputSchema, t.Description))
+	return wire.Splice(m.Raw, content, append(list, "}]"...))
+}
+
+// trouble is the result of a call that the upstream could not be asked.
+func (f *Facade) trouble(v *view, op string, err error, sent bool) []byte {
+	text := f.describeError(op, err)
+	if sent {
+		text += " The call had been sent: it may have been carried out."
+	}
+	return result(v, text+" "+noResult, true)
+}
+
+// describeError says what failed, on which server, why, and what to do next.
+func (f *Facade) describeError(op string, err error) string {
+	text := f.o.Server.Name + ": " + op + ": " + f.plain(err) + "."
+	if ue := new(upstream.Error); errors.As(err, &ue) && ue.Hint != "" {
+		text += " Try: " + ue.Hint + "."
+	}
+	return text
+}

@@ -1,0 +1,164 @@
+package config
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// secrets is a set of values that are not to be shown. Which values these are
+// is a guess, and errs towards hiding: what is hidden without need costs an
+// error message a word.
+type secrets map[string]bool
+
+// Lengths, in bytes, from which a value is hidden. A shorter one cannot be told
+// from the words of a message.
+const (
+	minSecret      = 6
+	minNamedSecret = 4 // when its name says that it is one
+	minSecretLine  = 16
+)
+
+// configured adds the value of a variable that the servers file, or another
+// file that it names, gives to the child.
+func (s secrets) configured(name, value string) {
+	if isPublic(value) && !namesSecret(name) {
+		return
+	}
+	s.add(name, value)
+}
+
+// inherited adds the value of a variable of ours if its name, or a password in
+// it, says that it is secret.
+func (s secrets) inherited(name, value string) {
+	s.passwords(value)
+	if namesSecret(name) {
+		s.add(name, value)
+	}
+}
+
+// add adds a value, and what of it may be shown alone: the token of an
+// authorization, the lines of a key, the password of a URL.
+func (s secrets) add(name, value string) {
+	s.passwords(value)
+	least := minSecret
+	if namesSecret(name) {
+		least = minNamedSecret
+	}
+	if len(value) >= least {
+		s[value] = true
+	}
+	if scheme, token, ok := strings.Cut(value, " "); ok && len(token) >= minSecret {
+		switch strings.ToLower(scheme) {
+		case "bearer", "basic", "token":
+			s[token] = true
+		}
+	}
+	for line := range strings.Lines(value) {
+		if line = strings.TrimSpace(line); len(line) >= minSecretLine && line != strings.TrimSpace(value) {
+			s[line] = true
+		}
+	}
+}
+
+// args adds what command-line arguments give away: "--token X", "--token=X",
+// "KEY=X", "X-Api-Key: X", and passwords in URLs.
+func (s secrets) args(args []string) {
+	before := ""
+	for _, arg := range args {
+		s.inherited("", arg)
+		for _, mark := range []string{"=", ":"} {
+			if name, value, ok := strings.Cut(arg, mark); ok {
+				s.inherited(name, strings.TrimSpace(value))
+			}
+		}
+		if strings.HasPrefix(before, "-") && !strings.HasPrefix(arg, "-") {
+			s.inherited(before, arg)
+		}
+		before = arg
+	}
+}
+
+// passwords adds the PASSWORD of every "scheme://user:PASSWORD@host" in a text,
+// and a user without one that is as long as a token.
+func (s secrets) passwords(text string) {
+	for {
+		_, rest, ok := strings.Cut(text, "://")
+		if !ok {
+			return
+		}
+		text = rest
+		if end := strings.IndexAny(rest, "/?# \t\r\n\"'"); end >= 0 {
+			rest = rest[:end]
+		}
+		at := strings.LastIndexByte(rest, '@')
+		if at < 0 {
+			continue
+		}
+		user, password, both := strings.Cut(rest[:at], ":")
+		if !both && len(user) >= minSecretLine {
+			password = user
+		}
+		for _, p := range []string{password, unescaped(password)} {
+			if len(p) >= minNamedSecret {
+				s[p] = true
+			}
+		}
+	}
+}
+
+func unescaped(s string) string {
+	plain, err := url.PathUnescape(s)
+	if err != nil {
+		return s
+	}
+	return plain
+}
+
+// list gives the values, the longest first, so that replacing one does not
+// leave the rest of another that contains it.
+func (s secrets) list() []string {
+	var values []string
+	for v := range s {
+		values = append(values, v)
+	}
+	slices.SortFunc(values, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+	return values
+}
+
+// secretWords are parts of the names of variables and flags whose values are
+// credentials.
+const secretWords = "key token secret pass auth credential cookie dsn bearer jwt connection_string connectionstring"
+
+// secretEnds end such names, and are too common inside of others (PATH, PWD).
+const secretEnds = "_pwd _pat _pw -pwd -pat _pin"
+
+func namesSecret(name string) bool {
+	name = strings.ToLower(name)
+	for _, w := range strings.Fields(secretWords) {
+		if strings.Contains(name, w) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(strings.Fields(secretEnds), func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// isPublic reports whether a value is one that nobody would keep secret: a
+// short one, a word for yes or no, a number, a path.
+func isPublic(value string) bool {
+	if len(value) < minSecret {
+		return true // also true, false, yes, no, on, off
+	}
+	return strings.Trim(value, "0123456789.-+") == "" || isPath(value)
+}
+
+// isPath reports whether a value looks like a path and like nothing else: "="
+// and "+" are in encoded secrets.
+func isPath(value string) bool {
+	start := strings.HasPrefix(value, "/") || strings.HasPrefix(value, "./") || strings.HasPrefix(value, "../") ||
+		strings.HasPrefix(value, "~/") || strings.HasPrefix(value, `\\`) || value[1] == ':' && value[2] == '\\'
+	return start && !strings.ContainsAny(value, "=+\n")
+}

@@ -1,0 +1,40 @@
+// Package facade is the hub: what a host talks to in place of an MCP server.
+//
+// # The life of a call
+//
+// The host writes a line; [wire.Reader] makes a [wire.Message] of it, which is
+// the line and where its members are. [Facade.Run] hands each to handle
+// (relay.go), in order, in one goroutine that never waits for the upstream.
+//
+// What we can answer ourselves is answered there: the handshake (handshake.go)
+// and the lists (surface.go) from the disk cache, discover and describe
+// (discover.go, describe.go) from the catalog. Everything else is forwarded as
+// it is. A tools/call gets the tool's own name first (call.go), and for the
+// meta-tool call also the tool's arguments; guard.go is asked once; then submit
+// (relay.go) notes it as pending and hands it to the connection, which is dialled
+// and opened at the first need, by a goroutine of its own, with the host's own
+// initialize. What comes meanwhile waits in the link's backlog, in order.
+//
+// On the way back pump (relay.go) takes each line of the upstream: an answer
+// goes to the host as it is, with its own id; so does a request or a
+// notification, but for the few of DESIGN's table. When the upstream ends, lost
+// tells everybody who waits how, and the next request starts it anew.
+//
+// What the upstream lists is a [catalog.Catalog], held by a view: what one
+// opening of a host (era, version, capabilities) makes of the upstream. Each
+// dial and each list_changed lists it anew (refresh.go); the host is told only
+// if its surface has changed.
+//
+// # What imports what
+//
+// A test compares this drawing with the code.
+//
+//	main            → catalog compact facade facade/config facade/demo facade/upstream facade/wire
+//	facade          → catalog compact facade/config facade/upstream facade/wire
+//	catalog         → compact
+//	facade/upstream → facade/wire
+//	facade/demo     → facade/wire
+//	compact         →
+//	facade/config   →
+//	facade/wire     →
+package facade

@@ -1,0 +1,381 @@
+package facade
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"mcp-facade/catalog"
+	"mcp-facade/facade/upstream"
+	"mcp-facade/facade/wire"
+
+	"github.com/tidwall/gjson"
+)
+
+// settle is how long a burst of list_changed notifications is left to end
+// before the lists are asked for again. Servers that register tools one by one
+// send one notification for each.
+const settle = 200 * time.Millisecond
+
+// listWait is how long an upstream may take for one page of a list.
+const listWait = 60 * time.Second
+
+// maxPages bounds a list whose cursors never end.
+const maxPages = 1000
+
+// pause is how long an upstream that could not be listed is left alone by
+// requests that do not need it.
+const pause = 10 * time.Second
+
+// saveWait bounds the writing of the disk cache.
+const saveWait = 5 * time.Second
+
+// revalidate lists the view anew in the background: on the connection there
+// is, or by opening one, which lists by itself.
+func (f *Facade) revalidate(ctx context.Context, v *view) {
+	f.mu.Lock()
+	if v.missing != nil && time.Since(v.tried) < pause && f.link == nil && v.greet == nil {
+		f.mu.Unlock()
+		return
+	}
+	if v.surface == nil && !v.waiting {
+		v.ready, v.waiting = make(chan struct{}), true
+	}
+	f.mu.Unlock()
+	f.relistSoon(ctx, v)
+}
+
+// relistSoon lists a view that this process has not listed yet, whatever its
+// age.
+func (f *Facade) relistSoon(ctx context.Context, v *view) {
+	f.mu.Lock()
+	l := f.connect(ctx, v)
+	idle := l.open[v.key.Era] && !v.listing
+	f.mu.Unlock()
+	if idle {
+		f.spawn(func() { f.relist(ctx, v) })
+	}
+}
+
+// await waits until a listing of the view has come or failed, which revalidate
+// bounds by startTimeout.
+func (f *Facade) await(ctx context.Context, v *view) {
+	f.mu.Lock()
+	ready := v.ready
+	f.mu.Unlock()
+	select {
+	case <-ready:
+	case <-f.end:
+	case <-ctx.Done():
+	}
+}
+
+// relist lists the view, once at a time.
+func (f *Facade) relist(ctx context.Context, v *view) {
+	f.mu.Lock()
+	if v.listing {
+		v.again = true
+		f.mu.Unlock()
+		return
+	}
+	v.listing = true
+	f.mu.Unlock()
+	for again := true; again; {
+		if lists, err := f.list(ctx, v); err != nil {
+			f.unlistedView(v, err)
+		} else {
+			f.install(ctx, v, lists)
+		}
+		f.mu.Lock()
+		again = v.again
+		v.again, v.listing = false, again
+		f.mu.Unlock()
+	}
+}
+
+// list asks the upstream for all pages of all lists.
+func (f *Facade) list(ctx context.Context, v *view) (catalog.Lists, error) {
+	f.mu.Lock()
+	l := f.link
+	f.mu.Unlock()
+	if l == nil || l.conn == nil {
+		return nil, errClosing
+	}
+	if err := f.rediscover(ctx, l, v); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	offers := gjson.GetBytes(v.handshake, "capabilities")
+	f.mu.Unlock()
+	lists := catalog.Lists{}
+	tools, err := f.listAll(ctx, l, v, "tools/list")
+	if err != nil && offers.Get("tools").Exists() {
+		return nil, err
+	}
+	lists["tools/list"] = tools
+	for method, capability := range map[string]string{
+		"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resources"} {
+		if !offers.Get(capability).Exists() {
+			continue
+		}
+		if pages, err := f.listAll(ctx, l, v, method); err == nil {
+			lists[method] = pages
+		} else {
+			f.log.Debug("not listed", "method", method, "err", err)
+		}
+	}
+	return lists, nil
+}
+
+// rediscover asks a modern upstream for its handshake, unless this process has
+// done so.
+func (f *Facade) rediscover(ctx context.Context, l *link, v *view) error {
+	f.mu.Lock()
+	known := v.key.Era == legacy || v.handshake != nil && !v.due
+	f.mu.Unlock()
+	if known {
+		return nil
+	}
+	m, err := f.call(ctx, l, "server/discover", v.params(""))
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	v.handshake = []byte(m.Result.Raw)
+	f.mu.Unlock()
+	return nil
+}
+
+// params is what our own list requests carry: the host's _meta in the modern
+// era, and a raw cursor, if there is one.
+func (v *view) params(cursor string) []byte {
+	b := []byte("{}")
+	if v.key.Era == modern {
+		b = wire.SetMember(b, "_meta", v.opening)
+	}
+	if cursor != "" {
+		b = wire.SetMember(b, "cursor", []byte(cursor))
+	}
+	return b
+}
+
+// listAll asks for the pages of one list: raw results, in order. A cursor that
+// comes again ends it.
+func (f *Facade) listAll(ctx context.Context, l *link, v *view, method string) ([][]byte, error) {
+	var pages [][]byte
+	seen := map[string]bool{}
+	for cursor := ""; ; {
+		m, err := f.call(ctx, l, method, v.params(cursor))
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, []byte(m.Result.Raw))
+		next := m.Result.Get("nextCursor")
+		if next.Type != gjson.String {
+			return pages, nil
+		}
+		if seen[next.Str] || len(pages) == maxPages {
+			f.log.Warn("list cut", "method", method, "err", "its cursors do not end")
+			return pages, nil
+		}
+		seen[next.Str] = true
+		cursor = next.Raw
+	}
+}
+
+// call sends a request of our own and waits for its answer.
+func (f *Facade) call(ctx context.Context, l *link, method string, params []byte) (wire.Message, error) {
+	type answer struct {
+		m   wire.Message
+		err error
+	}
+	answered := make(chan answer, 1)
+	f.ask(l, method, params, func(m wire.Message, err error) { answered <- answer{m, err} })
+	select {
+	case a := <-answered:
+		if a.err == nil && a.m.Error.Exists() {
+			a.err = f.failure(method, a.m.Error.Get("message").Str)
+		}
+		return a.m, a.err
+	case <-time.After(listWait):
+		return wire.Message{}, f.failure(method, fmt.Sprintf("no answer in %v", listWait))
+	case <-ctx.Done():
+		return wire.Message{}, ctx.Err()
+	}
+}
+
+// install makes a new listing the view's, tells the host if its surface is
+// another one now, and stores it.
+func (f *Facade) install(ctx context.Context, v *view, lists catalog.Lists) {
+	c := f.catalog(lists["tools/list"], slog.LevelWarn)
+	f.mu.Lock()
+	handshake := v.handshake
+	f.mu.Unlock()
+	s := f.render(c, handshake)
+	ttl, fleeting := lifetime(v.key.Era, lists["tools/list"])
+	f.mu.Lock()
+	v.catalog = func() (*catalog.Catalog, error) { return c, nil }
+	v.pages = func(method string) ([][]byte, error) { return lists[method], nil }
+	v.surface, v.listed, v.ttl, v.fleeting = s, time.Now(), ttl, fleeting
+	v.due, v.fresh, v.missing = false, true, nil
+	changed := v.shown != nil && !bytes.Equal(v.shown, s.tools)
+	if changed {
+		v.shown = s.tools
+	}
+	v.isReady()
+	head := catalog.Head{View: v.key, Opening: v.opening, Handshake: handshake, Listed: v.listed, TTL: ttl, Revalidate: fleeting}
+	f.mu.Unlock()
+	f.log.Debug("listed", "tools", len(c.Tools()))
+	if changed {
+		f.announce(v)
+	}
+	f.save(ctx, head, lists, s)
+}
+
+// isReady lets those go on who wait for a listing. The caller holds mu.
+func (v *view) isReady() {
+	if v.waiting {
+		v.waiting = false
+		close(v.ready)
+	}
+}
+
+// lifetime reads the ttlMs of a list's pages, of which the shortest rules (MCP
+// 2026-07-28, basic, "Caching"); fleeting means that it must be asked again
+// each time. A legacy answer that says 0 or nothing says nothing.
+func lifetime(era string, pages [][]byte) (ttl time.Duration, fleeting bool) {
+	for _, page := range pages {
+		ms := time.Duration(gjson.GetBytes(page, "ttlMs").Int()) * time.Millisecond
+		switch {
+		case ms <= 0:
+			fleeting = era == modern
+		case ttl == 0 || ms < ttl:
+			ttl = ms
+		}
+		if fleeting {
+			return 0, true
+		}
+	}
+	return ttl, false
+}
+
+// save stores a listing. What fails here costs the next start its speed only.
+func (f *Facade) save(ctx context.Context, h catalog.Head, lists catalog.Lists, s *surface) {
+	if f.o.Store == nil {
+		return
+	}
+	if f.o.Version != "" {
+		h.Renderings = []catalog.Rendering{{Fingerprint: f.fingerprint(), JSON: s.json}}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWait)
+	defer cancel()
+	if err := f.o.Store.Save(ctx, h, lists); err != nil {
+		f.log.Warn("catalog not stored", "err", err)
+	}
+}
+
+// announce tells the host that its tools have changed: a legacy one once it is
+// initialized, a modern one on each listen that asked.
+func (f *Facade) announce(v *view) {
+	var frames [][]byte
+	f.mu.Lock()
+	if v.key.Era == legacy {
+		frame := []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		if f.initialized == nil && f.current != nil {
+			f.held = append(f.held, frame)
+		} else {
+			frames = append(frames, frame)
+		}
+	}
+	for _, s := range f.listens {
+		if s.tools && s.view == v {
+			frames = append(frames, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"`+
+				metaSubscription+`":`+s.id+`}}}`))
+		}
+	}
+	f.mu.Unlock()
+	for _, frame := range frames {
+		f.send(frame)
+	}
+}
+
+// changed lists anew after the upstream has said that a list is another one
+// now, once for a burst of notifications.
+func (f *Facade) changed(ctx context.Context, l *link, method string) {
+	f.mu.Lock()
+	if method != "notifications/tools/list_changed" {
+		for _, v := range f.views {
+			v.pages = nil
+		}
+	}
+	first := !l.settling
+	l.settling = true
+	f.mu.Unlock()
+	if first {
+		f.spawn(func() { f.relistAll(ctx, l) })
+	}
+}
+
+// relistAll lists every view of a connection once it has settled.
+func (f *Facade) relistAll(ctx context.Context, l *link) {
+	select {
+	case <-time.After(settle):
+	case <-ctx.Done():
+		return
+	}
+	f.mu.Lock()
+	l.settling = false
+	f.mu.Unlock()
+	for era := range l.open {
+		f.relistViews(ctx, era)
+	}
+}
+
+// relistViews lists every view of an era.
+func (f *Facade) relistViews(ctx context.Context, era string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range f.views {
+		if v.key.Era == era {
+			f.spawn(func() { f.relist(ctx, v) })
+		}
+	}
+}
+
+// unlisted tells those who wait for a first listing that none comes.
+func (f *Facade) unlisted(err error) {
+	f.mu.Lock()
+	var views []*view
+	for _, v := range f.views {
+		if !v.fresh {
+			views = append(views, v)
+		}
+	}
+	f.mu.Unlock()
+	for _, v := range views {
+		f.unlistedView(v, err)
+	}
+}
+
+// unlistedView keeps what there is of a view that could not be listed.
+func (f *Facade) unlistedView(v *view, err error) {
+	if errors.Is(err, errClosing) || errors.Is(err, context.Canceled) {
+		err = errClosing
+	} else {
+		f.log.Warn("not listed", "err", err)
+	}
+	f.mu.Lock()
+	v.missing, v.tried = err, time.Now()
+	v.isReady()
+	f.mu.Unlock()
+	f.greetNow(v, nil)
+}
+
+// failure is an error of the upstream in the words of the person at the
+// terminal.
+func (f *Facade) failure(op, text string) error {
+	return &upstream.Error{Server: f.o.Server.Name, Op: op, Err: errors.New(text)}
+}

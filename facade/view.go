@@ -1,0 +1,235 @@
+package facade
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"mcp-facade/catalog"
+	"mcp-facade/facade/wire"
+)
+
+// The two kinds of opening (DESIGN "Eras"): legacy up to 2025-11-25, modern
+// from 2026-07-28 on.
+const (
+	legacy = "legacy"
+	modern = "modern"
+)
+
+// firstModern is the first stateless revision; revisions are dates and compare
+// as strings.
+const firstModern = "2026-07-28"
+
+// legacyVersions are the revisions that open with initialize, newest first.
+var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// _meta members of MCP 2026-07-28, basic, "_meta".
+const (
+	metaVersion      = `io\.modelcontextprotocol/protocolVersion`
+	metaCapabilities = `io\.modelcontextprotocol/clientCapabilities`
+	metaSubscription = "io.modelcontextprotocol/subscriptionId"
+)
+
+// A view is what one opening of a host (era, version, capabilities) makes of
+// the upstream's lists. Its fields are guarded by Facade.mu, but for key and
+// opening, which do not change.
+type view struct {
+	key     catalog.View
+	opening []byte // raw params of initialize, or raw _meta of a modern request
+
+	handshake []byte        // raw result of initialize or server/discover; nil: not known
+	listed    time.Time     // when the catalog was listed
+	ttl       time.Duration // the upstream's own; 0: none said
+	fleeting  bool          // the upstream said 0
+	due       bool          // it is to be listed anew whatever its age
+	fresh     bool          // it was listed by this process
+	surface   *surface      // nil: there is no catalog
+	catalog   func() (*catalog.Catalog, error)
+	pages     func(method string) ([][]byte, error) // the other lists; nil: there are none
+
+	greet   func(refused error) // answers an initialize that waits for the upstream
+	shown   []byte              // the tools as the host was last given them; nil: never
+	missing error               // why there is no catalog, or why it could not be renewed
+	tried   time.Time           // when that was found
+	ready   chan struct{}       // closed when a listing has come or failed
+	waiting bool                // ready is open
+	listing bool                // a listing is under way
+	again   bool                // list once more after it
+}
+
+func isModern(m wire.Message) bool {
+	return m.Params.Get("_meta."+metaVersion).Str >= firstModern
+}
+
+// viewOf finds the view of a request: by its own _meta, else by initialize.
+func (f *Facade) viewOf(m wire.Message) *view {
+	if isModern(m) {
+		meta := m.Params.Get("_meta")
+		return f.view(modern, meta.Get(metaVersion).Str, meta.Get(metaCapabilities).Raw, meta.Raw)
+	}
+	f.mu.Lock()
+	v := f.current
+	f.mu.Unlock()
+	if v == nil { // a host that skips initialize is served as a bare client
+		v = f.bareView()
+	}
+	return v
+}
+
+// bareView is the view of a client that has said nothing of itself.
+func (f *Facade) bareView() *view {
+	opening := `{"protocolVersion":"` + legacyVersions[0] + `","capabilities":{},"clientInfo":{"name":"mcp-facade","version":"1"}}`
+	return f.view(legacy, legacyVersions[0], "", opening)
+}
+
+// view returns the one view of an opening, read from the cache at first.
+func (f *Facade) view(era, version, capabilities, opening string) *view {
+	key := catalog.ViewOf(era, version, []byte(capabilities))
+	name := key.Key()
+	f.mu.Lock()
+	v := f.views[name]
+	f.mu.Unlock()
+	if v != nil {
+		return v
+	}
+	v = &view{key: key, opening: wire.DeleteMember([]byte(opening), "progressToken"), ready: make(chan struct{}), waiting: true}
+	if f.o.Store != nil {
+		f.warm(v)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known := f.views[name]; known != nil {
+		return known
+	}
+	f.views[name] = v
+	return v
+}
+
+// warm fills a new view from the disk cache.
+func (f *Facade) warm(v *view) {
+	e, err := f.o.Store.Load(v.key)
+	if err != nil {
+		f.log.Debug("no cached catalog", "err", err)
+		return
+	}
+	w := view{handshake: e.Head.Handshake, listed: e.Head.Listed, ttl: e.Head.TTL, fleeting: e.Head.Revalidate}
+	w.due = !e.Exact || w.fleeting
+	if !f.o.Server.StaleOK && f.stale(&w) {
+		f.log.Debug("cached catalog not used", "err", "it is stale and staleOk is false")
+		return
+	}
+	load := sync.OnceValues(func() (*catalog.Catalog, error) { return f.stored(e) })
+	if w.surface = f.rendered(e.Head.Renderings); w.surface == nil {
+		c, err := load()
+		if err != nil {
+			f.log.Warn("catalog not cached", "err", err)
+			return
+		}
+		w.surface = f.render(c, w.handshake)
+		f.keepRendering(e, w.surface)
+	}
+	v.handshake, v.listed, v.ttl, v.fleeting, v.due = w.handshake, w.listed, w.ttl, w.fleeting, w.due
+	v.surface, v.catalog, v.pages = w.surface, load, e.List
+	v.waiting = false
+	close(v.ready)
+}
+
+// stored reads the catalog of a cache entry.
+func (f *Facade) stored(e *catalog.Entry) (*catalog.Catalog, error) {
+	pages, err := e.List("tools/list")
+	if err != nil {
+		return nil, err
+	}
+	return f.catalog(pages, slog.LevelDebug), nil
+}
+
+// catalog makes the catalog of the pages of tools/list, without the tools that
+// the config hides: they cannot be listed, found, described or called.
+func (f *Facade) catalog(pages [][]byte, level slog.Level) *catalog.Catalog {
+	c, warnings := catalog.New(pages)
+	for _, w := range warnings {
+		f.log.Log(context.Background(), level, "catalog", "err", w)
+	}
+	if len(f.o.Server.Hide) == 0 {
+		return c
+	}
+	page := []byte(`{"tools":[`)
+	for _, t := range c.Tools() {
+		if !f.hidden(t.Name) {
+			page = append(append(page, t.Raw...), ',')
+		}
+	}
+	c, _ = catalog.New([][]byte{append(bytes.TrimSuffix(page, []byte(",")), "]}"...)})
+	return c
+}
+
+// rendered finds the rendering that this program would make now.
+func (f *Facade) rendered(stored []catalog.Rendering) *surface {
+	if f.o.Version == "" {
+		return nil
+	}
+	want := f.fingerprint()
+	for _, r := range stored {
+		if r.Fingerprint == want {
+			return openSurface(r.JSON)
+		}
+	}
+	return nil
+}
+
+// keepRendering stores what was rendered from a stored catalog, in the background.
+func (f *Facade) keepRendering(e *catalog.Entry, s *surface) {
+	if f.o.Version == "" || !e.Exact {
+		return
+	}
+	key, r := e.Head.View, catalog.Rendering{Fingerprint: f.fingerprint(), JSON: s.json}
+	f.spawn(func() {
+		if err := f.o.Store.SaveRendering(key, r); err != nil {
+			f.log.Warn("surface not stored", "err", err)
+		}
+	})
+}
+
+// stale says whether the view's lists must be asked for again. The caller
+// holds mu.
+func (f *Facade) stale(v *view) bool {
+	return v.due || v.missing != nil || time.Since(v.listed) > f.ttl(v)
+}
+
+// ttl is how long the view's lists are good.
+func (f *Facade) ttl(v *view) time.Duration {
+	if v.ttl > 0 {
+		return min(v.ttl, f.o.Server.TTL)
+	}
+	return f.o.Server.TTL
+}
+
+// left is how much longer the view's lists are good, in milliseconds, for the
+// ttlMs of an answer of ours.
+func (f *Facade) left(v *view) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if v.surface == nil || v.fleeting || f.stale(v) {
+		return 0
+	}
+	return max(0, (f.ttl(v) - time.Since(v.listed)).Milliseconds())
+}
+
+// tools returns the view's catalog, or why there is none.
+func (f *Facade) tools(v *view) (*catalog.Catalog, error) {
+	f.mu.Lock()
+	load, missing := v.catalog, v.missing
+	f.mu.Unlock()
+	if load != nil {
+		return load()
+	}
+	if missing == nil {
+		missing = errLoading
+	}
+	return nil, missing
+}
+
+var errLoading = errors.New("its catalog is still loading")

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"mcp-facade/facade"
+	"mcp-facade/facade/wire"
+
+	"github.com/tidwall/gjson"
+)
+
+// A host plays the host for try and for the commands: one request at a time
+// over a pair of streams.
+type host struct {
+	server  string
+	out     io.WriteCloser
+	in      *wire.Reader
+	notices func(m wire.Message) // notifications; may be nil
+	id      int
+	close   func() error
+}
+
+// hostOpening is what such a host says of itself: legacy, and capable of nothing.
+const hostOpening = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"mcp-facade","version":"1"}}`
+
+// inProcess is a host in front of a Facade in this process.
+func inProcess(ctx context.Context, server string, o facade.Options) *host {
+	hostIn, facadeOut := io.Pipe()
+	facadeIn, hostOut := io.Pipe()
+	var wg sync.WaitGroup
+	var err error
+	wg.Go(func() {
+		err = facade.New(o).Run(ctx, facadeIn, facadeOut)
+		facadeOut.CloseWithError(io.EOF)
+		facadeIn.Close()
+	})
+	return newHost(server, hostIn, hostOut, func() error {
+		hostOut.Close()
+		io.Copy(io.Discard, hostIn)
+		wg.Wait()
+		return err
+	})
+}
+
+func newHost(server string, in io.Reader, out io.WriteCloser, close func() error) *host {
+	return &host{server: server, out: out, in: wire.NewReader(in, func([]byte, error) {}), close: close}
+}
+
+// open is the handshake; it returns the server's result.
+func (h *host) open() (gjson.Result, error) {
+	r, err := h.request("initialize", []byte(hostOpening))
+	if err != nil {
+		return r, err
+	}
+	_, err = h.out.Write([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"))
+	return r, err
+}
+
+// request sends one request and waits for its result.
+func (h *host) request(method string, params []byte) (gjson.Result, error) {
+	h.id++
+	frame := []byte(`{"jsonrpc":"2.0","id":` + strconv.Itoa(h.id) + `,"method":"` + method + `","params":`)
+	frame = append(append(frame, params...), "}\n"...)
+	if _, err := h.out.Write(frame); err != nil {
+		return gjson.Result{}, fmt.Errorf("%s: %s: %w", h.server, method, err)
+	}
+	for {
+		m, err := h.in.Next()
+		if errors.Is(err, io.EOF) {
+			return gjson.Result{}, fmt.Errorf("%s: %s: the server ended without an answer", h.server, method)
+		}
+		if err != nil {
+			return gjson.Result{}, fmt.Errorf("%s: %s: %w", h.server, method, err)
+		}
+		switch {
+		case m.IsRequest():
+			h.out.Write(append(wire.ErrorResponse(m.ID.Raw, -32601, "mcp-facade's commands have no "+m.Method, nil), '\n'))
+		case m.IsNotification():
+			if h.notices != nil {
+				h.notices(m)
+			}
+		case m.Key() == "n"+strconv.Itoa(h.id):
+			if m.Error.Exists() {
+				return gjson.Result{}, fmt.Errorf("%s: %s: %s", h.server, method, m.Error.Get("message").Str)
+			}
+			return m.Result, nil
+		}
+	}
+}
+
+// call runs one tool; args is a raw object.
+func (h *host) call(tool string, args []byte) (gjson.Result, error) {
+	params := wire.AppendString([]byte(`{"name":`), tool)
+	params = append(append(append(params, `,"arguments":`...), args...), '}')
+	return h.request("tools/call", params)
+}
+
+// text is the texts of a tool result, a line each; other content is named.
+func text(result gjson.Result) string {
+	var out []byte
+	for i, c := range result.Get("content").Array() {
+		if i > 0 {
+			out = append(out, '\n')
+		}
+		if c.Get("type").Str == "text" {
+			out = append(out, c.Get("text").Str...)
+		} else {
+			out = fmt.Appendf(out, "[%s, %d bytes]", c.Get("type").Str, len(c.Raw))
+		}
+	}
+	return string(out)
+}
+
+// timed is how long fn takes.
+func timed(fn func() error) (time.Duration, error) {
+	start := time.Now()
+	err := fn()
+	return time.Since(start), err
+}
