@@ -174,10 +174,7 @@ func dispatch(ctx context.Context, e *env, args []string) error {
 	if err := fs.Parse(args); err != nil {
 		return usage("%v", err)
 	}
-	rest := fs.Args()
-	if fs.ArgsLenAtDash() >= 0 {
-		o.inPlace, rest = rest[fs.ArgsLenAtDash():], rest[:fs.ArgsLenAtDash()]
-	}
+	rest := o.split(fs)
 	switch {
 	case o.version:
 		fmt.Fprintln(e.stdout, "mcp-facade", e.version)
@@ -207,7 +204,17 @@ func subcommand(ctx context.Context, e *env, o *options, c command, args []strin
 		fmt.Fprint(e.stdout, helpText)
 		return nil
 	}
-	return c.run(ctx, e, o, fs.Args())
+	return c.run(ctx, e, o, o.split(fs))
+}
+
+// split takes what stands after -- as the command to serve, and returns the rest.
+func (o *options) split(fs *pflag.FlagSet) []string {
+	rest, dash := fs.Args(), fs.ArgsLenAtDash()
+	if dash < 0 {
+		return rest
+	}
+	o.inPlace = rest[dash:]
+	return rest[:dash]
 }
 
 // usage is an error of the command line.

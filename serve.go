@@ -83,24 +83,10 @@ func (o *options) inPlaceName() string {
 		}
 	}
 	last = strings.TrimSuffix(filepath.Base(last), filepath.Ext(last))
-	clean := strings.Trim(strings.Map(nameRune, last), "-")
-	if len(clean) > 32 {
-		clean = clean[:32]
+	if name := facade.CleanName(last); name != "" {
+		return name
 	}
-	if clean == "" {
-		return "upstream"
-	}
-	return clean
-}
-
-func nameRune(r rune) rune {
-	switch {
-	case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
-		return r
-	case r >= 'A' && r <= 'Z':
-		return r - 'A' + 'a'
-	}
-	return '-'
+	return "upstream"
 }
 
 // file reads the servers file.
@@ -131,6 +117,7 @@ func (e *env) facadeOptions(o *options, s *config.Server) facade.Options {
 	}
 	return facade.Options{
 		Server:  s,
+		Unnamed: s.Path == "" && o.name == "",
 		Dial:    func(ctx context.Context) (upstream.Conn, error) { return e.dial(ctx, o, s) },
 		Store:   store,
 		Version: clean(e.version),

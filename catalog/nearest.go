@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -35,7 +36,7 @@ func (c *Catalog) Nearest(name string, n int) []string {
 	}
 	limit := max(minLikeness, minShare*best)
 	found = slices.DeleteFunc(found, func(c candidate) bool { return c.like < limit })
-	slices.SortStableFunc(found, func(a, b candidate) int { return descending(a.like, b.like) })
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.like, a.like) })
 	names := make([]string, 0, min(len(found), max(n, 0)))
 	for _, c := range found[:cap(names)] {
 		names = append(names, c.name)
@@ -176,15 +177,4 @@ func unequal(a, b rune) int {
 		return 0
 	}
 	return 1
-}
-
-// descending orders the higher value first.
-func descending(a, b float64) int {
-	switch {
-	case a > b:
-		return -1
-	case a < b:
-		return 1
-	}
-	return 0
 }

@@ -1,13 +1,9 @@
 package catalog
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -15,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
 // ErrNotCached is in the error of what the store does not have, or does not
@@ -28,23 +22,10 @@ const (
 	unused = 30 * 24 * time.Hour
 	// touchEvery is how often the use of a view is written down.
 	touchEvery = 24 * time.Hour
-	// abandoned is how old a temporary file is whose writer must have died.
-	abandoned = time.Hour
-	// lockTries and lockPause bound the wait for another process that writes:
-	// together about a second, some hundred times what writing takes.
-	lockTries = 20
-	lockPause = 50 * time.Millisecond
-	// maxRenderings is how many renderings a view keeps: as many as there are
-	// differently configured hosts that look at the same view.
-	maxRenderings = 4
 )
 
-// The names of the files in a store's folder.
-const (
-	viewSuffix = ".catalog" // after the view's key
-	lockName   = "lock"
-	eraName    = "era"
-)
+// viewSuffix ends the name of a view's file, after the view's key.
+const viewSuffix = ".catalog"
 
 // A Head is what a start needs of a view. All of it is read without reading
 // the lists.
@@ -224,6 +205,8 @@ func match(a, b string) int {
 	return 0
 }
 
+func (s *Store) path(v View) string { return filepath.Join(s.dir, v.Key()+viewSuffix) }
+
 // An openView is a view's file, open for reading.
 type openView struct {
 	*os.File
@@ -280,236 +263,4 @@ func (s *Store) touch(f *openView) {
 	if err := os.Chtimes(f.Name(), now, now); err != nil {
 		s.log.Debug("use of a view not written down", "err", err)
 	}
-}
-
-// Save stores the lists of the view h.View, in the place of older ones: if the
-// stored ones were listed at the same time or later, it does nothing. Views
-// that were not used for 30 days are removed. Another process that writes is
-// waited for, one second at most, unless ctx ends. After an error the folder
-// is as it was.
-func (s *Store) Save(ctx context.Context, h Head, l Lists) error {
-	err := s.save(ctx.Done(), h, l)
-	if errors.Is(err, errStopped) {
-		err = context.Cause(ctx)
-	}
-	return saveError(err)
-}
-
-func (s *Store) save(done <-chan struct{}, h Head, l Lists) error {
-	if err := makeDir(s.dir); err != nil {
-		return err
-	}
-	unlock, err := s.lock(done)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	used, newer := s.stored(h)
-	if newer {
-		return nil
-	}
-	s.sweep(h.View)
-	h.Renderings = h.Renderings[:min(len(h.Renderings), maxRenderings)]
-	write := func(w io.Writer) error { return writeView(w, h, l) }
-	return replaceFile(s.path(h.View), write, func(temp string) { s.setUsed(temp, used) })
-}
-
-// saveError says what failed, and what it means; nil stays nil.
-func saveError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("save the catalog: %w; serving goes on without storing it", err)
-}
-
-func (s *Store) path(v View) string { return filepath.Join(s.dir, v.Key()+viewSuffix) }
-
-// stored says when the stored view that h would replace was used last, and
-// whether it is to stay. A listing in the future is one of a clock that was
-// wrong, and never stays.
-func (s *Store) stored(h Head) (used time.Time, newer bool) {
-	now := s.now()
-	f, err := s.open(h.View)
-	if err != nil {
-		return now, false
-	}
-	defer f.Close()
-	newer = !f.head.Listed.Before(h.Listed) && !f.head.Listed.After(now)
-	if now.Sub(f.used) > unused {
-		return now, newer
-	}
-	return f.used, newer
-}
-
-// setUsed gives a new file the time of its view's last use: a listing is no
-// use, else commands that list all views would keep all of them for ever.
-func (s *Store) setUsed(path string, used time.Time) {
-	if err := os.Chtimes(path, used, used); err != nil {
-		s.log.Debug("use of a view not written down", "err", err)
-	}
-}
-
-// SaveRendering adds a rendering of the stored lists to the view's file, in
-// front, and drops the oldest beyond four. It does nothing if the view is not
-// stored. Another process that writes is waited for, one second at most.
-func (s *Store) SaveRendering(v View, r Rendering) error {
-	return s.saveRendering(v, time.Time{}, r)
-}
-
-// saveRendering does nothing if the view's lists are not those of the time
-// listed; the zero time stands for any.
-func (s *Store) saveRendering(v View, listed time.Time, r Rendering) error {
-	if _, err := s.LoadExact(v); err != nil {
-		s.log.Debug("rendering not stored", "err", err)
-		return nil
-	}
-	unlock, err := s.lock(nil)
-	if err != nil {
-		return saveError(err)
-	}
-	defer unlock()
-	f, err := s.open(v) // again: another process may have replaced it before the lock
-	if err != nil {
-		s.log.Debug("rendering not stored", "err", err)
-		return nil
-	}
-	defer f.Close()
-	stale := !listed.IsZero() && !f.head.Listed.Equal(listed)
-	if stale || len(f.head.Renderings) > 0 && sameRendering(f.head.Renderings[0], r) {
-		return nil
-	}
-	return saveError(s.addRendering(f, r))
-}
-
-// addRendering replaces the open file by one with a rendering more.
-func (s *Store) addRendering(f *openView, r Rendering) error {
-	head := f.head
-	head.Renderings = prepend(head.Renderings, r)
-	write := func(w io.Writer) error {
-		out := bufio.NewWriterSize(w, firstRead)
-		out.Write(appendHead(nil, head, f.sections))
-		if _, err := io.Copy(out, io.NewSectionReader(f, f.bodyAt, f.size-f.bodyAt)); err != nil {
-			return err
-		}
-		return out.Flush()
-	}
-	return replaceFile(f.Name(), write, func(temp string) {
-		f.Close() // Windows replaces no open file
-		s.setUsed(temp, f.used)
-	})
-}
-
-func sameRendering(a, b Rendering) bool {
-	return a.Fingerprint == b.Fingerprint && bytes.Equal(a.JSON, b.JSON)
-}
-
-// prepend puts r in front of the others, in the place of one with its
-// fingerprint.
-func prepend(others []Rendering, r Rendering) []Rendering {
-	all := []Rendering{r}
-	for _, other := range others {
-		if other.Fingerprint != r.Fingerprint && len(all) < maxRenderings {
-			all = append(all, other)
-		}
-	}
-	return all
-}
-
-// errStopped is lock's error after done was closed.
-var errStopped = errors.New("stopped while waiting for another process")
-
-// lock takes the folder's lock. It tries for about a second, unless done is
-// closed.
-func (s *Store) lock(done <-chan struct{}) (unlock func(), err error) {
-	lock := flock.New(filepath.Join(s.dir, lockName))
-	for range lockTries {
-		if ok, err := lock.TryLock(); ok || err != nil {
-			return func() { lock.Unlock() }, err
-		}
-		select {
-		case <-done:
-			return nil, errStopped
-		case <-time.After(lockPause):
-		}
-	}
-	return nil, fmt.Errorf("%s is held by another process", lock.Path())
-}
-
-// sweep removes views that nobody uses, except keep, and temporary files that
-// a process left when it was killed. What it cannot remove stays.
-func (s *Store) sweep(keep View) {
-	files, err := os.ReadDir(s.dir)
-	if err != nil {
-		return
-	}
-	for _, file := range files {
-		limit := lifetime(file.Name())
-		info, err := file.Info()
-		if limit == 0 || err != nil || file.Name() == keep.Key()+viewSuffix {
-			continue
-		}
-		if s.now().Sub(info.ModTime()) > limit {
-			err := os.Remove(filepath.Join(s.dir, file.Name()))
-			s.log.Debug("old file removed", "path", file.Name(), "err", err)
-		}
-	}
-}
-
-// lifetime is how old a file of that name may become, 0 for any age.
-func lifetime(name string) time.Duration {
-	switch {
-	case strings.HasSuffix(name, viewSuffix):
-		return unused
-	case strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix):
-		return abandoned
-	}
-	return 0
-}
-
-// eraLine is the whole content of the era's file.
-func eraLine(era string) string { return "mcp-facade-era 1 " + era + "\n" }
-
-// Era is the era that the upstream is known to speak: "legacy", "modern" or
-// "both", or "" if that is not known.
-func (s *Store) Era() string {
-	f, _, err := openOwn(filepath.Join(s.dir, eraName))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	buf := make([]byte, len(eraLine(legacy))+1)
-	n, _ := f.ReadAt(buf, 0)
-	for _, era := range []string{legacy, modern, both} {
-		if string(buf[:n]) == eraLine(era) {
-			return era
-		}
-	}
-	return ""
-}
-
-// SetEra stores what [Store.Era] returns.
-func (s *Store) SetEra(era string) error {
-	if era == s.Era() {
-		return nil
-	}
-	if err := s.setEra(era); err != nil {
-		return fmt.Errorf("save the era: %w; it is found out again at the next start", err)
-	}
-	return nil
-}
-
-func (s *Store) setEra(era string) error {
-	path := filepath.Join(s.dir, eraName)
-	switch era {
-	case "":
-		return os.Remove(path)
-	case legacy, modern, both:
-	default:
-		return fmt.Errorf("no era is called %q", era)
-	}
-	if err := makeDir(s.dir); err != nil {
-		return err
-	}
-	write := func(w io.Writer) error { _, err := io.WriteString(w, eraLine(era)); return err }
-	return replaceFile(path, write, nil)
 }

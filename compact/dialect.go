@@ -1,7 +1,6 @@
 package compact
 
 import (
-	"math"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -10,6 +9,7 @@ import (
 // The dialects in the order of their making. Between two of them only the
 // order matters.
 const (
+	unknown = 0
 	draft03 = 3
 	draft04 = 4
 	draft06 = 6
@@ -18,44 +18,43 @@ const (
 	d202012 = 2020
 )
 
-// needsDialect reports whether the schema v, which hosts read as 2020-12 when
-// it does not say otherwise, would mean something else without its $schema.
-func needsDialect(v gjson.Result) bool {
-	if !strings.Contains(v.Raw, `$schema`) {
-		return false
-	}
-	u := usage{oldest: math.MaxInt}
-	u.add(v)
-	return u.oldest != math.MaxInt && (u.oldest <= u.until || u.oldest < u.since)
-}
-
-// A usage is what a schema's meaning depends on.
+// A usage is what the meaning of a schema depends on. Its zero value is that of
+// a schema with nothing in it.
 type usage struct {
-	oldest int // the oldest dialect that a $schema in it names
-	until  int // the newest dialect that reads something in it otherwise than its successor
-	since  int // the newest dialect in which a keyword in it was new
+	named  bool // a $schema was seen
+	oldest int  // the oldest dialect that one names
+	until  int  // the newest dialect that reads something in it otherwise than its successor
+	since  int  // the newest dialect in which a keyword in it was new
 }
 
-// add takes the schema v and all below it into account.
-func (u *usage) add(v gjson.Result) {
-	if !v.IsObject() {
-		return
-	}
+// add takes the keywords of one schema into account.
+func (u *usage) add(members []member) {
 	ref, sibling := false, false
-	v.ForEach(func(key, value gjson.Result) bool {
-		if key.Str == "$schema" && value.Type == gjson.String {
-			u.oldest = min(u.oldest, dialectOf(value.Str))
+	for _, m := range members {
+		if m.name == "$schema" && m.value.Type == gjson.String {
+			u.name(dialectOf(m.value.Str))
 		}
-		u.until = max(u.until, lastReading(key.Str, value))
-		u.since = max(u.since, firstDraft(key.Str))
-		ref = ref || key.Str == "$ref"
-		sibling = sibling || key.Str != "$ref" && binds(key.Str)
-		return true
-	})
+		u.until = max(u.until, lastReading(m.name, m.value))
+		u.since = max(u.since, firstDraft(m.name))
+		ref = ref || m.name == "$ref"
+		sibling = sibling || m.name != "$ref" && binds(m.name)
+	}
 	if ref && sibling { // ignored beside $ref up to draft-07
 		u.until = max(u.until, draft07)
 	}
-	eachSchema(v, u.add)
+}
+
+func (u *usage) name(dialect int) {
+	if !u.named || dialect < u.oldest {
+		u.oldest = dialect
+	}
+	u.named = true
+}
+
+// needsDialect reports whether the schema would mean something else without
+// its $schema: hosts then read it as 2020-12.
+func (u *usage) needsDialect() bool {
+	return u.named && (u.oldest <= u.until || u.oldest < u.since)
 }
 
 // dialectOf returns the dialect that a $schema names. One that we do not know
@@ -75,11 +74,11 @@ func dialectOf(uri string) int {
 	case "json-schema.org/draft-04/schema":
 		return draft04
 	}
-	return 0
+	return unknown
 }
 
 // lastReading returns the last dialect that reads the keyword with this value
-// otherwise than 2020-12 does, or -1.
+// otherwise than 2020-12 does, or 0.
 func lastReading(key string, value gjson.Result) int {
 	switch {
 	case key == "items" && value.IsArray(), key == "$recursiveRef":
@@ -93,11 +92,11 @@ func lastReading(key string, value gjson.Result) int {
 	case key == "required" && value.IsBool():
 		return draft03
 	}
-	return -1
+	return 0
 }
 
 // firstDraft returns the dialect in which a keyword was new, or -1 for one that
-// draft-04 has, or that binds nothing.
+// draft-04 has, or 0 too if it binds nothing.
 func firstDraft(key string) int {
 	switch key {
 	case "prefixItems", "$dynamicRef", "$dynamicAnchor":
@@ -110,7 +109,7 @@ func firstDraft(key string) int {
 	case "const", "contains", "propertyNames":
 		return draft06
 	}
-	return -1
+	return 0
 }
 
 // binds reports whether a keyword says something about values, so that it

@@ -1,6 +1,9 @@
 package compact
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // appendKey appends the raw key of the next member of the object that is
 // being written, with the comma before it if it is not the first.
@@ -10,6 +13,15 @@ func appendKey(dst []byte, raw string) []byte {
 	}
 	dst = append(dst, raw...)
 	return append(dst, ':')
+}
+
+// cutMember removes the member of an object that was written to at, and one of
+// the commas beside it.
+func cutMember(dst []byte, at span) []byte {
+	if dst[at.from] != ',' && dst[at.to] == ',' {
+		at.to++
+	}
+	return slices.Delete(dst, at.from, at.to)
 }
 
 // appendCompact appends the JSON value raw without white space outside its

@@ -1,6 +1,8 @@
 package compact
 
 import (
+	"slices"
+
 	"github.com/tidwall/gjson"
 )
 
@@ -59,17 +61,29 @@ type member struct {
 
 // A trimmer writes schemas by appending what is left of them.
 type trimmer struct {
-	o       Options
-	dialect bool     // $schema says something in this schema, so it stays
-	members []member // a stack: each object being written has its members on it
+	o        Options
+	members  []member // a stack: each object being written has its members on it
+	usage    usage    // what was seen of the schema being written
+	dialects []span   // where its $schema members were written to
 }
+
+// A span is a part of what was written.
+type span struct{ from, to int }
 
 func newTrimmer(o Options) *trimmer { return &trimmer{o: o, members: make([]member, 0, 64)} }
 
-// root appends the schema v, which stands by itself and so has one dialect.
+// root appends the schema v, which stands by itself. Whether its $schema may
+// go is known only when all of it has been seen.
 func (t *trimmer) root(dst []byte, v gjson.Result) []byte {
-	t.dialect = needsDialect(v)
-	return t.schema(dst, v)
+	t.usage, t.dialects = usage{}, t.dialects[:0]
+	dst = t.schema(dst, v)
+	if t.usage.needsDialect() || t.o.keeps("$schema") {
+		return dst
+	}
+	for _, at := range slices.Backward(t.dialects) {
+		dst = cutMember(dst, at)
+	}
+	return dst
 }
 
 // schema appends the schema v.
@@ -78,6 +92,7 @@ func (t *trimmer) schema(dst []byte, v gjson.Result) []byte {
 		return appendCompact(dst, v.Raw)
 	}
 	from := t.push(v)
+	t.usage.add(t.members[from:])
 	note := t.note(t.members[from:])
 	dst = append(dst, '{')
 	for i := from; i < len(t.members); i++ {
@@ -85,8 +100,12 @@ func (t *trimmer) schema(dst []byte, v gjson.Result) []byte {
 		if t.drops(m, note) {
 			continue
 		}
+		at := len(dst)
 		dst = appendKey(dst, m.raw)
 		dst = t.keyword(dst, m, note)
+		if m.name == "$schema" {
+			t.dialects = append(t.dialects, span{at, len(dst)})
+		}
 	}
 	t.members = t.members[:from]
 	return append(dst, '}')
@@ -149,8 +168,6 @@ func (t *trimmer) schemas(dst []byte, v gjson.Result) []byte {
 // drops reports whether the keyword m goes.
 func (t *trimmer) drops(m member, n note) bool {
 	switch m.name {
-	case "$schema":
-		return !t.dialect && !t.o.keeps(m.name)
 	case "$comment", "x-mcp-header":
 		return !t.o.keeps(m.name)
 	case "examples":
@@ -184,18 +201,4 @@ func placeOf(key string) place {
 		return listed
 	}
 	return nowhere
-}
-
-// eachSchema calls f with every schema directly below v.
-func eachSchema(v gjson.Result, f func(gjson.Result)) {
-	v.ForEach(func(key, value gjson.Result) bool {
-		at := placeOf(key.Str)
-		switch {
-		case at == named && value.IsObject(), at != nowhere && at != named && value.IsArray():
-			value.ForEach(func(_, s gjson.Result) bool { f(s); return true })
-		case at == one || at == listed:
-			f(value)
-		}
-		return true
-	})
 }

@@ -42,7 +42,7 @@ func TestTwoColdStarts(t *testing.T) {
 	found := p.exchange(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"discover","arguments":{"query":"publish documentation"}}}`)
 	expect(t, "discover from cache", found.Raw, "publishDocumentation")
 	if linuxOnly(t); len(marked(t, mark)) != 1 {
-		t.Errorf("a warm start that only lists and searches runs %q, want itself alone", marked(t, mark))
+		t.Errorf("a warm start that only lists and searches runs %v, want itself alone", marked(t, mark))
 	}
 }
 

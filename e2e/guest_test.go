@@ -12,16 +12,18 @@ import (
 )
 
 // eras are the protocol versions with which go-sdk's client opens: the newest
-// of the legacy era, and its default, which probes for the modern one first.
+// of the legacy era, and its default, with which it probes for the modern one
+// first and falls back.
 var eras = []struct{ name, version string }{
 	{"legacy", "2025-11-25"},
-	{"modern", ""},
+	{"modern", "2026-07-28"},
 }
 
 // A guest is go-sdk's client with every capability, connected to a server.
 type guest struct {
 	*mcp.ClientSession
 	t       *testing.T
+	version string      // with which it opened
 	through bool        // the facade stands between
 	told    chan string // the notifications that have come, as short lines
 }
@@ -29,7 +31,7 @@ type guest struct {
 // connect starts c and connects to it.
 func connect(t *testing.T, c command, version string, through bool) *guest {
 	t.Helper()
-	g := &guest{t: t, through: through, told: make(chan string, 1<<12)}
+	g := &guest{t: t, version: version, through: through, told: make(chan string, 1<<12)}
 	client := mcp.NewClient(&mcp.Implementation{Name: "guest", Version: "1"}, g.options())
 	client.AddRoots(&mcp.Root{URI: "file:///srv/e2e", Name: "e2e"})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -109,7 +109,7 @@ func (m markedProcess) leavesNothing(t *testing.T, end string) {
 		eventually(t, "end of all processes", func() bool { return len(marked(t, m.mark)) == 0 })
 	}
 	if left := marked(t, m.mark); len(left) != 0 {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("left behind: %v", left)
 	}
 }
 

@@ -7,10 +7,7 @@ import (
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
-	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
-
-	"errors"
 
 	"github.com/tidwall/gjson"
 )
@@ -111,12 +108,21 @@ func (f *Facade) metaCall(ctx context.Context, v *view, s *surface, m wire.Messa
 		switch {
 		case ok:
 			f.runInner(ctx, v, m, up, inner)
+		case err != nil && f.asleep(): // and could not be started
+			f.reply(m, f.trouble(v, "call "+tool, err, false))
 		case err != nil: // not listed, so not to be refused for its name
 			f.runInner(ctx, v, m, tool, inner)
 		default:
 			f.deny(v, m, f.unknown(c, now, tool))
 		}
 	})
+}
+
+// asleep reports whether there is no connection to the upstream.
+func (f *Facade) asleep() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.link == nil
 }
 
 // kindOf names the type of a JSON value.
@@ -136,7 +142,7 @@ func kindOf(v gjson.Result) string {
 
 // unknown refuses a name that is not in the catalog.
 func (f *Facade) unknown(c *catalog.Catalog, s *surface, name string) error {
-	r := &refusal{what: fmt.Sprintf("Tool %s is not in %s's catalog.", quoted(name), f.o.Server.Name)}
+	r := &refusal{what: fmt.Sprintf("Tool %s is not in %s's catalog.", quoted(name), f.name())}
 	discover := s.byKind(f)["discover"]
 	if near := c.Nearest(name, 3); len(near) > 0 {
 		r.next = fmt.Sprintf("Nearest: %s. Call %s with what you want to do, or call one of these.", joined(near), discover)
@@ -181,8 +187,8 @@ func (f *Facade) run(ctx context.Context, v *view, m wire.Message, tool string, 
 func (f *Facade) confirmed(ctx context.Context, v *view, next func()) {
 	f.mu.Lock()
 	fresh := v.fresh
-	if !fresh && !v.waiting {
-		v.ready, v.waiting = make(chan struct{}), true
+	if !fresh {
+		v.expect()
 	}
 	f.mu.Unlock()
 	if fresh {
@@ -234,9 +240,5 @@ func (f *Facade) trouble(v *view, op string, err error, sent bool) []byte {
 
 // describeError says what failed, on which server, why, and what to do next.
 func (f *Facade) describeError(op string, err error) string {
-	text := f.o.Server.Name + ": " + op + ": " + f.plain(err) + "."
-	if ue := new(upstream.Error); errors.As(err, &ue) && ue.Hint != "" {
-		text += " Try: " + ue.Hint + "."
-	}
-	return text
+	return f.name() + ": " + op + ": " + f.plain(err) + "."
 }

@@ -2,6 +2,7 @@ package facade
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
 	"mcp-facade/facade/config"
+	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
@@ -74,7 +76,7 @@ func (f *Facade) mark(t catalog.Tool) string {
 
 // nothing is what discover says when no tool matches.
 func (f *Facade) nothing(c *catalog.Catalog, query string, kind map[string]string) string {
-	text := fmt.Sprintf("No tool of %s matches %s.", f.o.Server.Name, quoted(query))
+	text := fmt.Sprintf("No tool of %s matches %s.", f.name(), quoted(query))
 	if near := c.Nearest(query, 5); len(near) > 0 {
 		return text + " Nearest by name: " + joined(near) + ". " + kind["describe"] + " gives their schemas."
 	}
@@ -83,12 +85,12 @@ func (f *Facade) nothing(c *catalog.Catalog, query string, kind map[string]strin
 
 // everything is what discover says to an empty query.
 func (f *Facade) everything(v *view, c *catalog.Catalog, kind map[string]string) string {
-	text := fmt.Sprintf("%s has %d tools:\n%s", f.o.Server.Name, len(c.Tools()), nameList(c.Tools(), kind))
+	text := fmt.Sprintf("%s has %d tools:\n%s", f.name(), len(c.Tools()), nameList(c.Tools(), kind))
 	f.mu.Lock()
 	handshake := v.handshake
 	f.mu.Unlock()
 	if theirs := gjson.GetBytes(handshake, "instructions").Str; theirs != "" {
-		text += "\n\nFrom " + f.o.Server.Name + ":\n" + lines(theirs)
+		text += "\n\nFrom " + f.name() + ":\n" + lines(theirs)
 	}
 	return text + f.freshness(v)
 }
@@ -136,7 +138,7 @@ func age(d time.Duration) string {
 
 // unavailable is what a meta-tool says without a catalog.
 func (f *Facade) unavailable(err error) string {
-	return f.o.Server.Name + "'s tools are not known: " + f.plain(err) + ". " + noResult + " Try again in a moment, or tell the user."
+	return f.name() + "'s tools are not known: " + f.plain(err) + ". " + noResult + " Try again in a moment, or tell the user."
 }
 
 // noResult keeps a model from going on as if it had an answer.
@@ -144,7 +146,11 @@ const noResult = "No result was obtained; do not answer from memory."
 
 // plain is an error as one line, with its hint.
 func (f *Facade) plain(err error) string {
-	return strings.TrimRight(compact.Line(err.Error()), ".")
+	text := strings.TrimRight(compact.Line(err.Error()), ".")
+	if ue := new(upstream.Error); errors.As(err, &ue) && ue.Hint != "" {
+		text += "; try: " + compact.Line(ue.Hint)
+	}
+	return text
 }
 
 func quoted(s string) string {
@@ -173,7 +179,7 @@ func (f *Facade) searching(ctx context.Context, v *view, m wire.Message, answer 
 		if stale {
 			f.revalidate(ctx, v)
 		}
-		if !known {
+		if !known || stale && !f.o.Server.StaleOK {
 			f.await(ctx, v)
 		}
 		text := answer()

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mcp-facade/catalog"
@@ -30,6 +31,7 @@ const hurried = 300 * time.Millisecond
 // Options say which upstream a Facade serves, and how it is reached.
 type Options struct {
 	Server  *config.Server
+	Unnamed bool // Server.Name stands in until the upstream has said its own
 	Dial    func(context.Context) (upstream.Conn, error)
 	Store   *catalog.Store  // nil: nothing is cached on disk
 	Version string          // of this program, if it is a clean build; "": no stored rendering is trusted
@@ -47,7 +49,8 @@ type Facade struct {
 	bye func()        // closes end, once
 	wg  sync.WaitGroup
 
-	hostless bool // nobody is there to answer the upstream
+	hostless bool                   // nobody is there to answer the upstream
+	named    atomic.Pointer[string] // what the upstream calls itself, if that is to be used
 
 	mu          sync.Mutex
 	views       map[string]*view // by key; guarded by mu, like all below
@@ -64,6 +67,7 @@ type Facade struct {
 	level       []byte            // params of the host's last logging/setLevel
 	subscribed  map[string][]byte // params of the host's resources/subscribe, by URI
 	listens     map[string]*listen
+	closing     bool          // no connection is opened any more
 	asking      int           // requests of the host that nobody has answered yet
 	settled     chan struct{} // closed when asking reaches 0 after the host's end; nil before
 	hinted      map[string]bool
@@ -89,6 +93,7 @@ func New(o Options) *Facade {
 		listens:    map[string]*listen{},
 		hinted:     map[string]bool{},
 	}
+	f.named.Store(&o.Server.Name)
 	f.bye = sync.OnceFunc(func() { close(f.end) })
 	return f
 }

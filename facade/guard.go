@@ -10,7 +10,7 @@ func (f *Facade) hidden(tool string) bool { return config.Match(f.o.Server.Hide,
 // anything is sent. Its error is what the model is told.
 func (f *Facade) allow(tool string) error {
 	if f.hidden(tool) {
-		return &refusal{what: quoted(tool) + " is not in " + f.o.Server.Name + "'s catalog."}
+		return &refusal{what: quoted(tool) + " is not in " + f.name() + "'s catalog."}
 	}
 	return nil
 }

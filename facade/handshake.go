@@ -96,6 +96,7 @@ func (f *Facade) welcomed(ctx context.Context, l *link, v *view, m wire.Message,
 		f.unwelcome(ctx, l, v, m)
 		return
 	}
+	f.learnName([]byte(m.Result.Raw))
 	f.mu.Lock()
 	v.handshake = []byte(m.Result.Raw)
 	l.late = false
@@ -135,7 +136,7 @@ func (f *Facade) unwelcome(ctx context.Context, l *link, v *view, m wire.Message
 		if len(supported) == 0 {
 			supported = []byte("[]")
 		}
-		f.greetNow(v, &modernOnly{f.o.Server.Name, supported})
+		f.greetNow(v, &modernOnly{f.name(), supported})
 	}
 	f.lost(l, f.failure("initialize", text))
 	f.greetNow(v, nil)
@@ -210,6 +211,7 @@ func (f *Facade) verdict(ctx context.Context, l *link, p *pending, m wire.Messag
 		if p.answered || p.cancelled { // for the next start
 			return
 		}
+		f.learnName([]byte(m.Result.Raw))
 		f.mu.Lock()
 		p.view.handshake = []byte(m.Result.Raw)
 		f.mu.Unlock()
@@ -284,7 +286,7 @@ func (f *Facade) welcome(v *view, version string) []byte {
 	if handshake == nil {
 		handshake = []byte(`{"protocolVersion":` + string(wire.AppendString(nil, f.ourVersion(version))) +
 			`,"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":` +
-			string(wire.AppendString(nil, f.o.Server.Name)) + `,"title":"mcp-facade","version":"0"}}`)
+			string(wire.AppendString(nil, f.name())) + `,"title":"mcp-facade","version":"0"}}`)
 	}
 	if upstream := gjson.GetBytes(handshake, "protocolVersion"); upstream.Str > version && version != "" {
 		handshake = wire.SetMember(handshake, "protocolVersion", wire.AppendString(nil, version))

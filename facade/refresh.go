@@ -41,8 +41,9 @@ func (f *Facade) revalidate(ctx context.Context, v *view) {
 		f.mu.Unlock()
 		return
 	}
-	if v.surface == nil && !v.waiting {
-		v.ready, v.waiting = make(chan struct{}), true
+	v.retest = v.handshake != nil
+	if v.surface == nil || !f.o.Server.StaleOK {
+		v.expect()
 	}
 	f.mu.Unlock()
 	f.relistSoon(ctx, v)
@@ -60,14 +61,26 @@ func (f *Facade) relistSoon(ctx context.Context, v *view) {
 	}
 }
 
-// await waits until a listing of the view has come or failed, which revalidate
-// bounds by startTimeout.
+// expect lets await wait for the next listing. The caller holds mu.
+func (v *view) expect() {
+	if !v.waiting {
+		v.ready, v.waiting = make(chan struct{}), true
+	}
+}
+
+// await waits until a listing of the view has come or failed, within
+// startTimeout, which an upstream that is still starting may have used up.
 func (f *Facade) await(ctx context.Context, v *view) {
 	f.mu.Lock()
 	ready := v.ready
+	late := f.link != nil && f.link.late && !f.link.open[v.key.Era]
 	f.mu.Unlock()
+	if late {
+		return
+	}
 	select {
 	case <-ready:
+	case <-time.After(f.o.Server.StartTimeout):
 	case <-f.end:
 	case <-ctx.Done():
 	}
@@ -107,6 +120,8 @@ func (f *Facade) list(ctx context.Context, v *view) (catalog.Lists, error) {
 	if err := f.rediscover(ctx, l, v); err != nil {
 		return nil, err
 	}
+	f.follow(l, v)
+	f.retest(ctx, l, v)
 	f.mu.Lock()
 	offers := gjson.GetBytes(v.handshake, "capabilities")
 	f.mu.Unlock()
@@ -126,6 +141,11 @@ func (f *Facade) list(ctx context.Context, v *view) (catalog.Lists, error) {
 		} else {
 			f.log.Debug("not listed", "method", method, "err", err)
 		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if l.gone {
+		return nil, errClosing
 	}
 	return lists, nil
 }
@@ -147,6 +167,42 @@ func (f *Facade) rediscover(ctx context.Context, l *link, v *view) error {
 	v.handshake = []byte(m.Result.Raw)
 	f.mu.Unlock()
 	return nil
+}
+
+// follow asks a modern upstream, once for a connection, to say when its tools
+// change. Only that: some servers keep one listen for each kind of change, and
+// the host's must stay the one for the others.
+func (f *Facade) follow(l *link, v *view) {
+	f.mu.Lock()
+	tells := v.key.Era == modern && gjson.GetBytes(v.handshake, "capabilities.tools.listChanged").Bool() && !l.followed
+	l.followed = l.followed || tells
+	f.mu.Unlock()
+	if tells {
+		f.ask(l, "subscriptions/listen", wire.SetMember(v.params(""), "notifications", []byte(`{"toolsListChanged":true}`)), ignore)
+	}
+}
+
+// retest asks an upstream that was found to be legacy whether it still is, when
+// its lists are renewed anyway.
+func (f *Facade) retest(ctx context.Context, l *link, v *view) {
+	f.mu.Lock()
+	old := v.retest && v.key.Era == legacy
+	v.retest = false
+	f.mu.Unlock()
+	if !old || f.knownEra() != legacy {
+		return
+	}
+	capabilities := gjson.GetBytes(v.opening, "capabilities").Raw
+	if capabilities == "" {
+		capabilities = "{}"
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeWait)
+	defer cancel()
+	m, err := f.call(ctx, l, "server/discover", []byte(`{"_meta":{"io.modelcontextprotocol/protocolVersion":"`+firstModern+
+		`","io.modelcontextprotocol/clientCapabilities":`+capabilities+`}}`))
+	if err == nil && m.Result.Get("supportedVersions").IsArray() {
+		f.setEra(modern)
+	}
 }
 
 // params is what our own list requests carry: the host's _meta in the modern
@@ -362,12 +418,12 @@ func (f *Facade) unlisted(err error) {
 
 // unlistedView keeps what there is of a view that could not be listed.
 func (f *Facade) unlistedView(v *view, err error) {
-	if errors.Is(err, errClosing) || errors.Is(err, context.Canceled) {
+	f.mu.Lock()
+	if f.closing {
 		err = errClosing
 	} else {
 		f.log.Warn("not listed", "err", err)
 	}
-	f.mu.Lock()
 	v.missing, v.tried = err, time.Now()
 	v.isReady()
 	f.mu.Unlock()
@@ -377,5 +433,5 @@ func (f *Facade) unlistedView(v *view, err error) {
 // failure is an error of the upstream in the words of the person at the
 // terminal.
 func (f *Facade) failure(op, text string) error {
-	return &upstream.Error{Server: f.o.Server.Name, Op: op, Err: errors.New(text)}
+	return &upstream.Error{Server: f.name(), Op: op, Err: errors.New(text)}
 }

@@ -27,6 +27,7 @@ type link struct {
 	size     int             // bytes in backlog
 	probed   bool            // its first message was server/discover
 	settling bool            // a burst of list_changed is being waited out
+	followed bool            // it has been asked to say when its tools change
 	late     bool            // startTimeout has passed: requests do not wait any more
 	gone     bool
 }
@@ -85,6 +86,10 @@ func (f *Facade) asked(ctx context.Context, m wire.Message) {
 	}
 	switch m.Method {
 	case "ping":
+		if v.key.Era == modern { // which has none: the upstream says so
+			f.forward(ctx, v, m)
+			return
+		}
 		f.reply(m, []byte("{}"))
 	case "logging/setLevel":
 		f.setLevel(ctx, v, m)
@@ -237,6 +242,9 @@ func (f *Facade) connect(ctx context.Context, v *view) *link {
 func (f *Facade) newLink(ctx context.Context) *link {
 	l := &link{started: time.Now(), opening: map[string]bool{}, open: map[string]bool{}}
 	l.dial = sync.OnceValue(func() error { return f.dial(ctx, l) })
+	if f.closing {
+		l.dial = func() error { return errClosing }
+	}
 	timer := time.AfterFunc(f.o.Server.StartTimeout, func() { f.overdue(l) })
 	context.AfterFunc(ctx, func() { timer.Stop() })
 	f.link = l
@@ -366,9 +374,9 @@ func (f *Facade) overdue(l *link) {
 }
 
 func (f *Facade) overdueError() error {
-	return &upstream.Error{Server: f.o.Server.Name, Op: "start",
+	return &upstream.Error{Server: f.name(), Op: "start",
 		Err:  fmt.Errorf("no answer in %v, it is still starting", f.o.Server.StartTimeout),
-		Hint: fmt.Sprintf("try again in a moment, or set a longer \"startTimeout\" for %s", f.o.Server.Name)}
+		Hint: fmt.Sprintf("try again in a moment, or set a longer \"startTimeout\" for %s", f.name())}
 }
 
 // pump takes what the upstream writes until it ends.
@@ -449,7 +457,11 @@ func (f *Facade) forget(p *pending) {
 // it waits. Where there is no host, nobody can answer it.
 func (f *Facade) requested(l *link, m wire.Message) {
 	if f.hostless {
-		l.conn.Send(wire.ErrorResponse(m.ID.Raw, codeMethodNotFound, "Method not found", nil))
+		answer := wire.ErrorResponse(m.ID.Raw, codeMethodNotFound, "Method not found", nil)
+		if m.Method == "ping" {
+			answer = wire.Response(m.ID.Raw, []byte("{}"))
+		}
+		l.conn.Send(answer)
 		return
 	}
 	f.mu.Lock()
@@ -525,6 +537,7 @@ func (f *Facade) lost(l *link, err error) {
 			}
 		}
 	}
+	closing := f.closing
 	own := f.own
 	f.own = map[string]func(wire.Message, error){}
 	var withdrawn []string
@@ -535,6 +548,9 @@ func (f *Facade) lost(l *link, err error) {
 		}
 	}
 	f.mu.Unlock()
+	if closing {
+		err = errClosing
+	}
 	f.log.Info("upstream ended", "err", err)
 	for _, id := range withdrawn {
 		f.send(withdraw(id))
@@ -576,6 +592,7 @@ func (f *Facade) fail(p *pending, err error) {
 // hangUp closes the connection, letting it write its last frames.
 func (f *Facade) hangUp() {
 	f.mu.Lock()
+	f.closing = true
 	l := f.link
 	var conn upstream.Conn
 	if l != nil {

@@ -178,12 +178,22 @@ func (f *Facade) metaNames(shown map[string]string) map[string]string {
 	for _, kind := range metaTools {
 		name := f.o.Server.Prefix + kind
 		for base := name; taken[strings.ToLower(name)]; {
-			base = strings.ReplaceAll(f.o.Server.Name, " ", "_") + "_" + base
+			base = metaPrefix(f.name()) + "_" + base
 			name = base
 		}
 		meta[kind] = name
 	}
 	return meta
+}
+
+// metaPrefix is a server's name as part of a tool's name.
+func metaPrefix(server string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || nameRune(r) != '-' {
+			return r
+		}
+		return '_'
+	}, server)
 }
 
 // A choice is which tools of a catalog are shown, how far they are trimmed,
@@ -277,7 +287,7 @@ func (f *Facade) trim(t catalog.Tool, name, level string) []byte {
 // metaTools are the definitions of discover, describe and call. hidden is how
 // many tools are reached through them only.
 func (f *Facade) metaTools(meta map[string]string, hidden int) [][]byte {
-	s := f.o.Server.Name
+	s := f.name()
 	more := ""
 	if hidden > 0 {
 		more = strconv.Itoa(hidden) + " more tools. "
@@ -318,7 +328,7 @@ func (f *Facade) metaTool(name, description, schema, annotations string) []byte 
 // instructions say when to use the meta-tools, then what the upstream says of
 // itself, within instructionsLimit.
 func (f *Facade) instructions(s *surface, handshake []byte) string {
-	name := f.o.Server.Name
+	name := f.name()
 	own := ""
 	if s == nil || s.extra > 0 {
 		kind := s.byKind(f)
@@ -375,9 +385,6 @@ func (f *Facade) listTools(ctx context.Context, v *view, m wire.Message) {
 	f.mu.Lock()
 	stale := v.surface == nil || f.stale(v)
 	wait := v.surface == nil || stale && !f.o.Server.StaleOK
-	if wait && !v.waiting {
-		v.ready, v.waiting = make(chan struct{}), true
-	}
 	f.mu.Unlock()
 	if stale {
 		f.revalidate(ctx, v)

@@ -74,9 +74,7 @@ func (f *Facade) renew(ctx context.Context, h catalog.Head) ([]Change, error) {
 	before, _ := f.tools(v)
 	f.mu.Lock()
 	v.due = true
-	if !v.waiting {
-		v.ready, v.waiting = make(chan struct{}), true
-	}
+	v.expect()
 	f.mu.Unlock()
 	f.relistSoon(ctx, v)
 	f.await(ctx, v)

@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
 	"mcp-facade/catalog"
 	"mcp-facade/facade/wire"
+
+	"github.com/tidwall/gjson"
 )
 
 // The two kinds of opening (DESIGN "Eras"): legacy up to 2025-11-25, modern
@@ -57,6 +60,7 @@ type view struct {
 	ready   chan struct{}       // closed when a listing has come or failed
 	waiting bool                // ready is open
 	listing bool                // a listing is under way
+	retest  bool                // ask whether the upstream is still a legacy one
 	again   bool                // list once more after it
 }
 
@@ -121,6 +125,7 @@ func (f *Facade) warm(v *view) {
 		f.log.Debug("cached catalog not used", "err", "it is stale and staleOk is false")
 		return
 	}
+	f.learnName(w.handshake)
 	load := sync.OnceValues(func() (*catalog.Catalog, error) { return f.stored(e) })
 	if w.surface = f.rendered(e.Head.Renderings); w.surface == nil {
 		c, err := load()
@@ -233,3 +238,43 @@ func (f *Facade) tools(v *view) (*catalog.Catalog, error) {
 }
 
 var errLoading = errors.New("its catalog is still loading")
+
+// name is what the upstream is called in what we say.
+func (f *Facade) name() string { return *f.named.Load() }
+
+// maxName is how long a name may be that an upstream gives itself.
+const maxName = 32
+
+// learnName takes the name that the upstream gives itself, where the config
+// has none, cleaned to letters, digits and dashes.
+func (f *Facade) learnName(handshake []byte) {
+	if !f.o.Unnamed {
+		return
+	}
+	said := gjson.GetBytes(handshake, "serverInfo.name").Str
+	if said == "" {
+		said = gjson.GetBytes(handshake, `_meta.io\.modelcontextprotocol/serverInfo.name`).Str
+	}
+	if name := CleanName(said); name != "" {
+		f.named.Store(&name)
+	}
+}
+
+// CleanName makes a server name of any text: [a-z0-9-]{0,32}.
+func CleanName(s string) string {
+	clean := strings.Trim(strings.Map(nameRune, s), "-")
+	if len(clean) > maxName {
+		clean = strings.TrimRight(clean[:maxName], "-")
+	}
+	return clean
+}
+
+func nameRune(r rune) rune {
+	switch {
+	case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+		return r
+	case r >= 'A' && r <= 'Z':
+		return r - 'A' + 'a'
+	}
+	return '-'
+}

@@ -45,36 +45,30 @@ func (r *reader) field(m member, s *Server) {
 	case m.name == "upstream":
 		r.upstream(m, s)
 	case k != nil:
-		r.once(m, "upstream."+m.name, func() { k.read(r, m.value, s) })
+		k.read(r, m.value, s)
 	case r.host && isHostKey(m.name):
 	default:
 		r.unknown(m, append(keyNames(httpKeys, stdioKeys, surfaceKeys, callKeys), "upstream"))
 	}
 }
 
-// upstream reads the object of that name, whose fields may stand beside it too.
+// upstream reads the object of that name, whose fields may stand beside it too,
+// but not in both places.
 func (r *reader) upstream(m member, s *Server) {
 	members, _ := r.members(m.value)
 	for _, m := range members {
-		if k := find(m.name, httpKeys, stdioKeys); k != nil {
-			r.once(m, m.name, func() { k.read(r, m.value, s) })
-			continue
+		line, twice := r.lines[m.name]
+		switch k := find(m.name, httpKeys, stdioKeys); {
+		case k != nil && twice:
+			r.failAt(m, "is also %s in line %d; want one of them", m.name, line)
+		case k != nil:
+			k.read(r, m.value, s)
+		case find(m.name, surfaceKeys, callKeys) != nil:
+			r.failAt(m, `stands in "upstream"; move it beside it`)
+		default:
+			r.unknown(m, keyNames(httpKeys, stdioKeys))
 		}
-		if find(m.name, surfaceKeys, callKeys) != nil {
-			r.failAt(m, "stands in \"upstream\"; move it beside it")
-			continue
-		}
-		r.unknown(m, keyNames(httpKeys, stdioKeys))
 	}
-}
-
-// once calls read unless the same key stands in the other place too.
-func (r *reader) once(m member, other string, read func()) {
-	if line, twice := r.lines[other]; twice {
-		r.failAt(m, "is also %s in line %d; want one of them", other, line)
-		return
-	}
-	read()
 }
 
 // checkTransport wants one way to reach the upstream, and nothing beside it

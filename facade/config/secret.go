@@ -65,18 +65,21 @@ func (s secrets) add(name, value string) {
 // args adds what command-line arguments give away: "--token X", "--token=X",
 // "KEY=X", "X-Api-Key: X", and passwords in URLs.
 func (s secrets) args(args []string) {
-	before := ""
+	flag := "" // the argument before, if this one may be its value
 	for _, arg := range args {
-		s.inherited("", arg)
+		s.passwords(arg)
 		for _, mark := range []string{"=", ":"} {
 			if name, value, ok := strings.Cut(arg, mark); ok {
 				s.inherited(name, strings.TrimSpace(value))
 			}
 		}
-		if strings.HasPrefix(before, "-") && !strings.HasPrefix(arg, "-") {
-			s.inherited(before, arg)
+		if flag != "" && !strings.HasPrefix(arg, "-") {
+			s.inherited(flag, arg)
 		}
-		before = arg
+		flag = ""
+		if strings.HasPrefix(arg, "-") && !strings.Contains(arg, "=") {
+			flag = arg
+		}
 	}
 }
 

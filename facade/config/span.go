@@ -68,7 +68,8 @@ func nearSpan(s string) string {
 		at = len(s)
 	}
 	unit, known := "s", at == len(s)
-	for _, u := range [][2]string{{"ms", "ms"}, {"milli", "ms"}, {"s", "s"}, {"m", "m"}, {"h", "h"}, {"d", "d"}} {
+	units := [][2]string{{"ms", "ms"}, {"milli", "ms"}, {"s", "s"}, {"mo", "no unit"}, {"m", "m"}, {"h", "h"}, {"d", "d"}}
+	for _, u := range units {
 		if !known && strings.HasPrefix(s[at:], u[0]) {
 			unit, known = u[1], true
 		}

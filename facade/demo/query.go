@@ -33,7 +33,7 @@ func parseTerm(k *kind, word string) (func(row string) bool, error) {
 		text := strings.ToLower(strings.ReplaceAll(word, `"`, ""))
 		return func(row string) bool { return mentions(row, text) }, nil
 	}
-	name, known := fieldNamed(name)
+	name, known := fieldNamed(strings.ToLower(name))
 	if !known {
 		return nil, fmt.Errorf("query: unknown field %q; the fields are %s", name, strings.Join(queryFields[:], ", "))
 	}

@@ -158,6 +158,13 @@ func quick() pace {
 	return pace{step: 300 * time.Millisecond, hurried: 50 * time.Millisecond, drain: 300 * time.Millisecond, last: 10 * time.Second}
 }
 
+// steady is a pace for tests of what is done within a step.
+func steady() pace {
+	p := quick()
+	p.step = time.Second
+	return p
+}
+
 // patient is a pace for tests in which no step may end.
 func patient() pace {
 	return pace{step: time.Minute, hurried: time.Minute, drain: time.Minute, last: time.Minute}

@@ -24,7 +24,7 @@ func TestKilledBySignal(t *testing.T) {
 
 func TestCloseTerminates(t *testing.T) {
 	life := newLifeline(t)
-	c := open(t, target(t, life.action("it"), "lastword", "ready", "hang"), quick())
+	c := open(t, target(t, life.action("it"), "lastword", "ready", "hang"), steady())
 	expect(t, c, "ready")
 	life.await("it")
 	mustClose(t, c)
@@ -98,17 +98,16 @@ func TestLeaderLeavesChild(t *testing.T) {
 // A process that has left the group holds the pipes for as long as it wants;
 // neither Recv nor Close waits for it.
 func TestDeserterHoldsThePipes(t *testing.T) {
-	sh, err := exec.LookPath("setsid")
+	setsid, err := exec.LookPath("setsid")
 	if err != nil {
 		t.Skip(err)
 	}
 	life := newLifeline(t)
-	tg := target(t, life.action("deserter"), "ready", "hang")
+	tg := target(t, life.action("deserter"), "hang")
 	tg.Args = append([]string{"--fork", tg.Command}, tg.Args...)
-	tg.Command = sh
+	tg.Command = setsid
 	c := open(t, tg, quick())
 	life.await("deserter")
-	expect(t, c, "ready")
 	if err, want := expectEnd(t, c), "acme: run: exited with status 0"; err.Error() != want {
 		t.Errorf("Recv: %v; want %s", err, want)
 	}
@@ -296,7 +295,7 @@ func TestProgram(t *testing.T) {
 
 func TestStoppedHearsTheEnd(t *testing.T) {
 	life := newLifeline(t)
-	c := open(t, target(t, life.action("it"), "lastword", "ready", "hang"), quick())
+	c := open(t, target(t, life.action("it"), "lastword", "ready", "hang"), steady())
 	expect(t, c, "ready")
 	life.await("it")
 	if err := syscall.Kill(c.group.pid, syscall.SIGSTOP); err != nil {

@@ -191,7 +191,7 @@ func lowerEscapes(s string) string {
 func base64Forms(s string) []string {
 	var all []string
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		all = append(all, enc.EncodeToString([]byte(s)))
+		all = append(all, enc.EncodeToString([]byte(s)), enc.WithPadding(base64.StdPadding).EncodeToString([]byte(s)))
 		for before := range 3 {
 			whole := enc.EncodeToString(append(make([]byte, before), s...))
 			core := whole[(before*8+5)/6 : (before+len(s))*8/6]

@@ -97,7 +97,7 @@ func TestEndedByItself(t *testing.T) {
 		{"tells five lines", []string{"err=1", "err=2", "err=", "err=3", "err=4", "err=5", "err=6", "exit=7"},
 			"acme: run: exited with status 7; its last words: 2 | 3 | 4 | 5 | 6"},
 		{"hides secrets", []string{"err=token is hunter22 or aHVudGVyMjI=", "exit=7"},
-			"acme: run: exited with status 7; its last words: token is [redacted] or [redacted]="},
+			"acme: run: exited with status 7; its last words: token is [redacted] or [redacted]"},
 		{"hides a secret that its death cut", []string{"cut=token is hunter", "exit=7"},
 			"acme: run: exited with status 7; its last words: token is [redacted]"},
 		{"shows what only resembles a secret", []string{"err=token is hunter", "exit=7"},

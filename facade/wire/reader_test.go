@@ -180,25 +180,28 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestReaderBoundsItsMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r := NewReader(&endless{n: 512 << 20}, nil)
+	r := NewReader(&endless{n: 64 << 20}, nil)
 	r.lines.max = 1 << 20
 	if _, err := r.Next(); err != io.EOF {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > 4<<20 {
-		t.Errorf("512 MiB without a line end took %d bytes of memory", got)
+		t.Errorf("64 MiB without a line end took %d bytes of memory", got)
 	}
 }
 
 func TestReaderBoundsWhatItHolds(t *testing.T) {
-	for _, test := range []struct{ name, line string }{
-		{"by lines", "1,\n"},
-		{"by bytes", `"` + strings.Repeat("x", 100_000) + "\",\n"},
+	for _, test := range []struct {
+		name, line string
+		count      int
+	}{
+		{"lines", "1,\n", maxHeldLines + 10},
+		{"bytes", `"` + strings.Repeat("x", 100_000) + "\",\n", maxHeld/100_000 + 10},
 	} {
 		t.Run("it bounds "+test.name, func(t *testing.T) {
 			lines := 0
-			stream := "{\"a\":[\n" + strings.Repeat(test.line, max(maxHeldLines, maxHeld/len(test.line))+10) + frame1 + "\n" + pretty
+			stream := "{\"a\":[\n" + strings.Repeat(test.line, test.count) + frame1 + "\n" + pretty
 			r := NewReader(strings.NewReader(stream), func([]byte, error) { lines++ })
 			if diff := cmp.Diff([]string{frame1, joined}, drain(t, r)); diff != "" {
 				t.Errorf("frames (-want +got):\n%s", diff)

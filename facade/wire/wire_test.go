@@ -339,10 +339,10 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		checkRanges(t, m)
-		checkMembers(t, m)
 		if !utf8.Valid(frame) {
-			return
+			return // encoding/json replaces what gjson leaves
 		}
+		checkMembers(t, m)
 		line, err := Parse(OneLine(m.Raw))
 		if err != nil {
 			t.Fatalf("OneLine(%q): %v", m.Raw, err)
