@@ -288,37 +288,45 @@ type cost struct {
 
 // tools prints the surface and what it costs beside the whole catalog.
 func tools(ctx context.Context, e *env, o *options, args []string) error {
-	return withHost(ctx, e, o, args, func(h *host, s *config.Server, rest []string) error {
+	var server *config.Server
+	var list []gjson.Result
+	err := withHost(ctx, e, o, args, func(h *host, s *config.Server, rest []string) error {
 		if len(rest) > 0 {
 			return usage("tools takes one server")
 		}
-		list, err := h.request("tools/list", []byte("{}"))
-		if err != nil {
-			return err
-		}
-		lines, shown := costs(list.Get("tools").Array())
-		all, err := e.whole(o, s)
-		if err != nil {
-			return err
-		}
-		if o.json {
-			return printJSON(e.stdout, map[string]any{"server": s.Name, "tools": lines, "surface": shown, "catalog": all, "estimator": "o200k estimate"})
-		}
-		w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-		for _, l := range lines {
-			fmt.Fprintf(w, "%d\t  %s\n", l.Tokens, l.Name)
-		}
-		w.Flush()
-		fmt.Fprintf(e.stdout, "%d tokens for %d tools; all %d tools of %s cost %d (estimates, o200k)\n", shown.Tokens, shown.Tools, all.Tools, s.Name, all.Tokens)
-		return nil
+		r, err := h.request("tools/list", []byte("{}"))
+		server, list = s, r.Get("tools").Array()
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	all, err := e.whole(o, server)
+	if err != nil {
+		return err
+	}
+	lines, shown := costs(list)
+	if o.json {
+		return printJSON(e.stdout, map[string]any{"server": server.Name, "tools": lines, "surface": shown, "catalog": all, "estimator": estimator})
+	}
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, l := range lines {
+		fmt.Fprintf(w, "%d\t  %s\n", l.Tokens, l.Name)
+	}
+	w.Flush()
+	fmt.Fprintf(e.stdout, "%d tokens for %d tools; all %d tools of %s cost %d (%ss)\n", shown.Tokens, shown.Tools, all.Tools, server.Name, all.Tokens, estimator)
+	return nil
 }
 
-// whole is what a server's catalog costs untrimmed.
+// estimator names how tokens are counted.
+const estimator = "o200k estimate"
+
+// whole is what a server's catalog costs untrimmed. A server that has just
+// been served has one, unless it could not be listed.
 func (e *env) whole(o *options, s *config.Server) (cost, error) {
 	_, tools, err := e.cached(o, s)
 	if err != nil {
-		return cost{}, nil
+		return cost{}, fmt.Errorf("%s: its tools could not be listed: %w", s.Name, err)
 	}
 	all := make([]gjson.Result, len(tools))
 	for i, t := range tools {

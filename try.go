@@ -114,7 +114,7 @@ func (e *env) show(ctx context.Context, o *options, s *config.Server, args []str
 	_, shown := costs(warm.list)
 	all, err := e.whole(o, s)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w\n%s", err, warm.found)
 	}
 	if o.json {
 		return printJSON(e.stdout, map[string]any{"server": s.Name, "surface": shown, "catalog": all,

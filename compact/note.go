@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,41 +31,36 @@ type note struct {
 }
 
 // note decides about the description and the default of the schema that has
-// the given members. Of a repeated keyword the last one counts, as it does for
-// readers of JSON; a schema that repeats either is left with its default.
+// the given members. A schema that repeats one of them is left alone: readers
+// of JSON differ about which counts.
 func (t *trimmer) note(members []member) note {
-	if !t.o.cuts() {
-		return note{}
+	text, texts := lookUp(members, "description")
+	def, defs := lookUp(members, "default")
+	if !t.o.cuts() || texts > 1 || defs > 1 {
+		return note{keepDefault: true}
 	}
-	var text, def *gjson.Result
-	for i := range members {
-		switch members[i].name {
-		case "description":
-			if text != nil {
-				return note{keepDefault: true}
-			}
-			text = &members[i].value
-		case "default":
-			if def != nil {
-				return note{keepDefault: true}
-			}
-			def = &members[i].value
-		}
-	}
-	value, short := "", false
-	if def != nil {
-		value, short = shortScalar(*def)
-	}
-	if text == nil || text.Type != gjson.String || t.o.keeps("description") {
+	value, short := shortScalar(def)
+	short = short && defs == 1
+	if text.Type != gjson.String || t.o.keeps("description") {
 		return note{keepDefault: short || t.o.keeps("default")}
 	}
-	s := shorten(text.Str)
-	n := note{keepDefault: t.o.keeps("default")}
+	n := note{text: shorten(text.Str), keepDefault: t.o.keeps("default")}
 	if short && !n.keepDefault {
-		s, n.keepDefault = withDefault(s, value)
+		n.text, n.keepDefault = withDefault(n.text, value)
 	}
-	n.text, n.changed = s, s != text.Str
+	n.changed = n.text != text.Str
 	return n
+}
+
+// lookUp returns the value of the member called name, and how many there are.
+func lookUp(members []member, name string) (value gjson.Result, count int) {
+	for i := range members {
+		if members[i].name == name {
+			value = members[i].value
+			count++
+		}
+	}
+	return value, count
 }
 
 // shortScalar returns a scalar default as it is told in a description.
@@ -109,7 +105,7 @@ func withDefault(s, value string) (text string, keep bool) {
 		return s, true
 	}
 	joined := join(s, ending, "")
-	return cmpOr(joined, s), joined == ""
+	return cmp.Or(joined, s), joined == ""
 }
 
 // join returns the first sentence of body with ending in place of its full
@@ -121,13 +117,6 @@ func join(body, ending, otherwise string) string {
 		return otherwise
 	}
 	return s + ending
-}
-
-func cmpOr(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // splitEnding cuts a "(default …)", with the space before it, off the end of

@@ -28,12 +28,9 @@ func firstSentence(s string) string {
 	if i := forgottenStop(s); i > 0 {
 		s = s[:i]
 	}
-	end := 0
-	for end < len(s) {
-		end = sentenceEnd(s, end)
-		if !oneWord(s[:end]) {
-			break
-		}
+	from, end := 0, 0
+	for end < len(s) && oneWord(s[from:end]) {
+		from, end = end, sentenceEnd(s, end)
 	}
 	return s[:end]
 }
@@ -79,8 +76,8 @@ func forgottenStop(s string) int {
 	return 0
 }
 
-// oneWord reports whether s is a single word. Text in a script without spaces
-// is never one.
+// oneWord reports whether s is at most a single word. Text in a script without
+// spaces is never one.
 func oneWord(s string) bool {
 	s = strings.TrimSpace(s)
 	if strings.ContainsRune(s, ' ') {
@@ -103,13 +100,16 @@ func unspaced(r rune) bool {
 // quotes and brackets included. Full stops in brackets, quotes and code do not
 // end it, unless nothing else does.
 func sentenceEnd(s string, from int) int {
-	if end := scanSentence(s, from, true); end < len(s) {
-		return end
+	end, open := scanSentence(s, from, true)
+	if open {
+		end, _ = scanSentence(s, from, false)
 	}
-	return scanSentence(s, from, false)
+	return end
 }
 
-func scanSentence(s string, from int, nesting bool) int {
+// scanSentence returns where the sentence ends that begins at from, and whether
+// that is the end of s with a bracket still open.
+func scanSentence(s string, from int, nesting bool) (end int, open bool) {
 	depth := 0
 	for i := from; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -119,8 +119,8 @@ func scanSentence(s string, from int, nesting bool) int {
 			continue
 		case nesting && isQuote(r):
 			if end := quoteEnd(s, i, r); end > 0 {
-				if endsInside(s, i, end) && depth == 0 {
-					return end
+				if depth == 0 && endsInside(s, i, end) {
+					return end, false
 				}
 				i = end
 				continue
@@ -133,14 +133,14 @@ func scanSentence(s string, from int, nesting bool) int {
 			stop := terminalsEnd(s, i)
 			end, closed := closersEnd(s, stop)
 			if (depth == 0 || closed >= depth) && ends(s, from, i, stop, end) {
-				return end
+				return end, false
 			}
 			i = stop
 			continue
 		}
 		i += n
 	}
-	return len(s)
+	return len(s), depth > 0
 }
 
 // spanEnd returns where the code span ends that begins at i, or where its

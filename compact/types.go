@@ -20,21 +20,30 @@ const maxWork = 100
 // A typer tells the types of schemas below one root.
 type typer struct {
 	root gjson.Result
-	work int // how many bytes may still be read
+	work int      // how many bytes may still be read
+	refs []string // the references being followed
 }
 
 // kind returns the type of the schema v in a few characters.
 func (t *typer) kind(v gjson.Result, depth int) string {
-	return strings.Join(t.kinds(v, depth), "|")
+	kinds := t.kinds(v, depth)
+	if len(kinds) == 0 {
+		return "any"
+	}
+	return strings.Join(kinds, "|")
 }
 
-// kinds returns the members of the union that v's type is, most often one.
+// kinds returns the members of the union that v's type is, most often one; none
+// for a reference to what is just being told, which adds nothing to a union.
 func (t *typer) kinds(v gjson.Result, depth int) []string {
 	if v.Type == gjson.False {
 		return []string{"never"}
 	}
 	if t.work -= len(v.Raw); depth > maxTypeDepth || t.work < 0 || !v.IsObject() {
 		return []string{"any"}
+	}
+	if ref := v.Get(`$ref`); ref.Type == gjson.String && slices.Contains(t.refs, ref.Str) {
+		return nil
 	}
 	kinds := t.own(v, depth)
 	if len(kinds) == 0 {
@@ -60,12 +69,20 @@ func (t *typer) own(v gjson.Result, depth int) []string {
 		}
 	}
 	if ref := v.Get(`$ref`); ref.Type == gjson.String {
-		return t.kinds(t.lookUp(ref.Str), depth+1)
+		return t.referred(ref.Str, depth)
 	}
 	if kinds := t.byType(v, depth); !vague(kinds) {
 		return kinds
 	}
 	return t.allOf(v.Get("allOf"), depth)
+}
+
+// referred returns the type of the schema that a reference points to.
+func (t *typer) referred(ref string, depth int) []string {
+	t.refs = append(t.refs, ref)
+	kinds := t.kinds(t.lookUp(ref), depth+1)
+	t.refs = t.refs[:len(t.refs)-1]
+	return kinds
 }
 
 // literals returns the values of an enum, the first few of many.
@@ -160,11 +177,11 @@ func (t *typer) array(items gjson.Result, depth int) string {
 	if !items.IsObject() {
 		return "any[]"
 	}
-	kinds := t.kinds(items, depth+1)
-	if len(kinds) == 1 {
-		return kinds[0] + "[]"
+	kind := t.kind(items, depth+1)
+	if strings.Contains(kind, "|") {
+		return "(" + kind + ")[]"
 	}
-	return "(" + strings.Join(kinds, "|") + ")[]"
+	return kind + "[]"
 }
 
 // resolve follows references from v to a schema that is none.

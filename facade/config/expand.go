@@ -15,7 +15,7 @@ type environment struct {
 	index map[string]int
 }
 
-// windows is whether variables' names are folded and where home is.
+// windows says whether the case of a variable's name counts, and where home is.
 const windows = runtime.GOOS == "windows"
 
 // newEnvironment takes over the entries; of two with one name the later counts.
@@ -77,15 +77,18 @@ func (e *environment) without(drop func(name string) bool) *environment {
 	return newEnvironment(kept, e.fold)
 }
 
-// home gives the user's home directory and the variable that says it.
+// home gives the user's home directory, and the variable that says it or should.
 func (e *environment) home() (dir, variable string, ok bool) {
+	variables := []string{"HOME"}
 	if e.fold {
-		if dir, ok := e.get("USERPROFILE"); ok {
-			return dir, "USERPROFILE", true
+		variables = []string{"USERPROFILE", "HOME"}
+	}
+	for _, v := range variables {
+		if dir, _ := e.get(v); dir != "" {
+			return dir, v, true
 		}
 	}
-	dir, ok = e.get("HOME")
-	return dir, "HOME", ok && dir != ""
+	return "", variables[0], false
 }
 
 // A piece is a part of a text: literal, or a placeholder that stands for a

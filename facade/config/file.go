@@ -83,7 +83,7 @@ func Parse(path string, data []byte) (*File, error) {
 	if err != nil {
 		return nil, syntaxError(path, err)
 	}
-	p := parser{path: path, ends: lineEnds(data), file: &File{Path: path}, seen: map[string]int{}}
+	p := parser{path: path, ends: lineEnds(data), defaults: Default(), file: &File{Path: path}, seen: map[string]int{}}
 	if err := p.root(root); err != nil {
 		return nil, err
 	}
@@ -135,10 +135,11 @@ func syntaxError(path string, err error) error {
 
 // A parser turns the syntax tree of one file into its entries.
 type parser struct {
-	path string
-	ends []int // of each line, as an offset
-	file *File
-	seen map[string]int // the entries of the file, by name
+	path     string
+	ends     []int // of each line, as an offset
+	defaults Server
+	file     *File
+	seen     map[string]int // the entries of the file, by name
 }
 
 // root reads the outermost object: entries, or an object "mcpServers" of

@@ -22,7 +22,8 @@ type Process struct {
 // Process replaces the placeholders of the entry by what they stand for in
 // environ, our own environment as "K=V", and gives the child's environment: ours
 // less MCP_FACADE_* and what only auth refers to, then envFrom, then env. A "~/"
-// before command and cwd is the home directory.
+// before command and cwd is the home directory. "$${" stands for a literal "${".
+// What env sets is set, also an MCP_FACADE_* of its own.
 //
 // claudeJSON is the text of ~/.claude.json, nil when there is none, and project
 // the directory under which it may have servers too; both serve "envFrom" only.

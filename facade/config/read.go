@@ -213,7 +213,7 @@ func keep(r *reader, v value) ([]string, bool) {
 			return s, ok
 		}
 		for _, k := range known {
-			if distance(strings.ToLower(clip(s)), strings.ToLower(k)) <= 2 {
+			if distance(strings.ToLower(clip(s)), strings.ToLower(k)) <= 1 {
 				r.fail(v, "unknown keyword %s; nearest: %q", quoted(s), k)
 				return "", false
 			}

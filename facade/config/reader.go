@@ -23,7 +23,7 @@ func newReader(p *parser, name string, host bool) *reader {
 
 // server reads the entry.
 func (r *reader) server(m hujson.ObjectMember) (*Server, error) {
-	s := Default()
+	s := r.defaults
 	s.Name, s.Path, s.Line, s.lines = r.name, r.path, r.line(m.Name.StartOffset), r.lines
 	v := value{m.Value, ""}
 	members, ok := r.members(v)
@@ -136,7 +136,8 @@ func (r *reader) members(v value) (members []member, ok bool) {
 		return nil, false
 	}
 	for _, om := range object.Members {
-		m := member{decoded(om.Name), om.Name.StartOffset, value{om.Value, decoded(om.Name)}}
+		name := decoded(om.Name)
+		m := member{name, om.Name.StartOffset, value{om.Value, name}}
 		if v.key != "" {
 			m.key = v.key + "." + m.name
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -29,10 +30,11 @@ func (v value) text() string { return decoded(v.Value) }
 // decoded gives the text of a JSON string, and of any other literal what is
 // written.
 func decoded(v hujson.Value) string {
-	if literal, ok := v.Value.(hujson.Literal); ok {
-		return literal.String()
+	literal, _ := v.Value.(hujson.Literal)
+	if literal.Kind() == '"' && bytes.IndexByte(literal, '\\') < 0 {
+		return string(literal[1 : len(literal)-1]) // the parser has checked it
 	}
-	return ""
+	return literal.String()
 }
 
 // typeName names the type of a value for "have …".

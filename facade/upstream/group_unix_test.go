@@ -27,7 +27,11 @@ func TestCloseTerminates(t *testing.T) {
 	c := open(t, target(t, life.action("it"), "lastword", "ready", "hang"), steady())
 	expect(t, c, "ready")
 	life.await("it")
+	began := time.Now()
 	mustClose(t, c)
+	if d := time.Since(began); d < steady().step {
+		t.Errorf("Close took %v; want it to wait for %v first", d, steady().step)
+	}
 	life.gone(time.Second, "it")
 	expect(t, c, "terminated") // what is written while Close waits is received
 	if err := expectEnd(t, c); !errors.Is(err, ErrClosed) {

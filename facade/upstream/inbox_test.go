@@ -16,12 +16,14 @@ func TestInbox(t *testing.T) {
 		name string
 		then func(*inbox)
 		puts int // of 10, each of a third of the room, that do not wait
+		kept int // of those
 		ends error
 	}{
-		{"waits for room", func(*inbox) {}, 3, nil},
-		{"goes on when there is more room", func(b *inbox) { b.widen(18) }, 6, nil},
-		{"does not shrink", func(b *inbox) { b.widen(1) }, 3, nil},
-		{"drops what comes after the end", func(b *inbox) { b.end(errEnd); b.end(errLater) }, 10, errEnd},
+		{"waits for room", func(*inbox) {}, 3, 3, errLater},
+		{"goes on when there is more room", func(b *inbox) { b.widen(18) }, 6, 6, errLater},
+		{"does not lose room", func(b *inbox) { b.widen(1) }, 3, 3, errLater},
+		{"goes on when one is taken", func(b *inbox) { b.take() }, 4, 3, errLater},
+		{"drops what comes after the end", func(b *inbox) { b.end(errEnd) }, 10, 3, errEnd},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -38,17 +40,13 @@ func TestInbox(t *testing.T) {
 					t.Errorf("%d puts; want %d", puts, tt.puts)
 				}
 				b.end(errLater)
-				synctest.Wait()
-				taken := 0
+				kept := 0
 				_, err := b.take()
-				for ; err == nil; taken++ {
+				for ; err == nil; kept++ {
 					_, err = b.take()
 				}
-				if want := errors.Join(tt.ends); want != nil && err != tt.ends {
-					t.Errorf("end %v; want %v", err, want)
-				}
-				if taken != min(tt.puts, max(3, b.room/3)) {
-					t.Errorf("%d taken", taken)
+				if kept != tt.kept || err != tt.ends {
+					t.Errorf("%d kept, then %v; want %d, %v", kept, err, tt.kept, tt.ends)
 				}
 			})
 		})

@@ -123,6 +123,8 @@ func startHint(server, command string, found bool, err error) string {
 		return fmt.Sprintf("install the interpreter that the first line of %s names", command)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Sprintf("make %s executable, or correct %q in the servers file", command, server)
+	case found:
+		return ""
 	}
 	return fmt.Sprintf("install %s, or correct %q in the servers file", command, server)
 }

@@ -2,9 +2,7 @@ package upstream
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -134,26 +132,23 @@ func (l *lineLog) flush() {
 }
 
 func (c *stdio) logStderr(line []byte, cut bool) {
-	if c.debugs() {
+	if c.debug {
 		c.log.Debug("stderr", "text", c.mask.clean(c.mask.hide(line, false, cut)))
 	}
 }
 
-// noise logs a line of stdout that is not a message. A message that is lost or
-// changed is worth a warning, the first of a kind that an upstream may repeat
-// with each.
+// noise logs what wire.Reader could not take as it was. A frame that is lost or
+// changed is worth a warning, without its text; an upstream that writes another
+// encoding changes many, so only the first of those.
 func (c *stdio) noise(line []byte, err error) {
-	if errors.Is(err, wire.ErrTooLarge) || errors.Is(err, wire.ErrUTF8) && !c.badText {
-		c.log.Warn("bad frame", "err", err, "in", len(line))
-		c.badText = c.badText || errors.Is(err, wire.ErrUTF8)
-		return
-	}
-	if c.debugs() {
+	switch {
+	case errors.Is(err, wire.ErrUTF8):
+		c.warnBadText.Do(func() { c.log.Warn("replaced bytes of a frame", "err", err, "in", len(line)) })
+	case errors.Is(err, wire.ErrTooLarge):
+		c.log.Warn("dropped a frame", "err", err)
+	case c.debug:
 		cut := len(line) > maxLine
 		text := c.mask.clean(c.mask.hide(line[:min(len(line), maxLine)], false, cut))
 		c.log.Debug("noise on stdout", "err", err, "in", len(line), "text", firstOf(text, maxNoise))
 	}
 }
-
-// debugs reports whether the work of wording a debug record is worth it.
-func (c *stdio) debugs() bool { return c.log.Enabled(context.Background(), slog.LevelDebug) }

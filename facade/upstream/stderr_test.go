@@ -80,7 +80,7 @@ func TestLineLog(t *testing.T) {
 		write []string
 		want  []string
 	}{
-		{"gives lines", []string{"a\nb\n"}, []string{"a"[:], "b"}},
+		{"gives lines", []string{"a\nb\n"}, []string{"a", "b"}},
 		{"joins what came in pieces", []string{"a", "b\nc", "d\n"}, []string{"ab", "cd"}},
 		{"gives the last one without its end", []string{"a\nb"}, []string{"a", "b"}},
 		{"passes over empty lines", []string{"\n\na\n\n"}, []string{"a"}},

@@ -41,12 +41,15 @@ const (
 	pollEvery = 10 * time.Millisecond
 )
 
-// How an upstream ends.
+// How an upstream can end beside exiting.
 var (
-	errExited       = errors.New("it has exited")
 	errOutputClosed = errors.New("closed its output")
 	errInputClosed  = errors.New("closed its input")
 )
+
+// errNoInput is why a frame is not taken, if it is not for Close. Recv knows
+// more.
+var errNoInput = errors.New("it takes no more input")
 
 // A stdio is the Conn to a process. Four goroutines belong to it beside the
 // writer's: live, readOutput, readErrors and supervise, who ends the others.
@@ -54,6 +57,7 @@ type stdio struct {
 	server string
 	hurry  <-chan struct{}
 	log    *slog.Logger
+	debug  bool // whether log takes debug records: wording them costs
 	pace   pace
 	mask   *redactor
 
@@ -64,11 +68,11 @@ type stdio struct {
 	writer   *wire.Writer
 	inbox    *inbox
 	tail     *tail
-	badText  bool  // whether it was warned of text that is not UTF-8; used by readOutput only
 	closeErr error // set before done is closed
 
-	closing func()     // closes asked, once
-	reason  chan error // why we end it, for conclude; holds one
+	warnBadText sync.Once
+	ask         func()     // closes asked, once
+	reason      chan error // why we end it, for conclude; holds one
 
 	asked     chan struct{} // closed by Close
 	deaf      chan struct{} // closed when a write to stdin has failed
@@ -88,7 +92,7 @@ func dial(ctx context.Context, t Target, p pace) (*stdio, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newStdio(t, p, mask)
+	c := newStdio(ctx, t, p, mask)
 	if err := c.start(cmd); err != nil {
 		return nil, startError(t, mask, err)
 	}
@@ -96,7 +100,7 @@ func dial(ctx context.Context, t Target, p pace) (*stdio, error) {
 	return c, nil
 }
 
-func newStdio(t Target, p pace, mask *redactor) *stdio {
+func newStdio(ctx context.Context, t Target, p pace, mask *redactor) *stdio {
 	c := &stdio{
 		server: t.Server, hurry: t.Hurry, log: t.Log, pace: p, mask: mask,
 		inbox: newInbox(readAhead), tail: &tail{},
@@ -104,10 +108,11 @@ func newStdio(t Target, p pace, mask *redactor) *stdio {
 		exited: make(chan struct{}), outDone: make(chan struct{}), errDone: make(chan struct{}),
 		concluded: make(chan struct{}), done: make(chan struct{}),
 	}
-	c.closing = sync.OnceFunc(func() { close(c.asked) })
+	c.ask = sync.OnceFunc(func() { close(c.asked) })
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
+	c.debug = c.log.Enabled(ctx, slog.LevelDebug)
 	return c
 }
 
@@ -173,29 +178,30 @@ func (s *stdin) Write(p []byte) (int, error) {
 }
 
 func (c *stdio) Send(frame []byte) error {
-	if err := c.writer.Send(frame); err != nil {
-		return &Error{Server: c.server, Op: "send", Err: c.unsent()}
+	err := c.writer.Send(frame)
+	if err == nil {
+		return nil
 	}
-	return nil
+	err = errNoInput // what the pipe says is not for people
+	if isClosed(c.asked) {
+		err = ErrClosed
+	}
+	return &Error{Server: c.server, Op: "send", Err: err}
 }
 
-// unsent says why a frame was not taken.
-func (c *stdio) unsent() error {
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-c.asked:
-		return ErrClosed
+	case <-c:
+		return true
 	default:
+		return false
 	}
-	if c.hasExited() {
-		return errExited
-	}
-	return errInputClosed
 }
 
 func (c *stdio) Recv() (wire.Message, error) { return c.inbox.take() }
 
 func (c *stdio) Close() error {
-	c.closing()
+	c.ask()
 	<-c.done
 	return c.closeErr
 }
@@ -262,7 +268,9 @@ func (c *stdio) supervise() {
 			c.inbox.end(c.obituary(why))
 		}
 	}
+	began := time.Now()
 	c.closeErr = c.stop()
+	c.log.Debug("stop", "pid", c.group.pid, "dur", time.Since(began))
 }
 
 // attend returns when the upstream is over, with the reason if it has not
@@ -330,14 +338,7 @@ func (c *stdio) flush(flushed chan<- struct{}) {
 	c.in.Close()
 }
 
-func (c *stdio) hasExited() bool {
-	select {
-	case <-c.exited:
-		return true
-	default:
-		return false
-	}
-}
+func (c *stdio) hasExited() bool { return isClosed(c.exited) }
 
 func (c *stdio) gone() bool { return c.hasExited() && !c.group.left() }
 

@@ -141,7 +141,7 @@ func TestClosedItsInput(t *testing.T) {
 	if err, want := expectEnd(t, c), "acme: run: closed its input"; err.Error() != want {
 		t.Errorf("Recv: %v\nwant: %s", err, want)
 	}
-	if err, want := c.Send([]byte(`{}`)), "acme: send: it has exited"; err == nil || err.Error() != want {
+	if err, want := c.Send([]byte(`{}`)), "acme: send: it takes no more input"; err == nil || err.Error() != want {
 		t.Errorf("Send: %v; want %s", err, want)
 	}
 	life.await("it")

@@ -34,11 +34,12 @@ type span struct{ start, end int }
 type wants uint8
 
 const (
-	aValue wants = 1 << iota
+	aValue wants = 1 << iota // a string, a number or a literal
+	aStart                   // of an object or array
 	aKey
 	aColon
 	aComma
-	anEnd
+	anEnd // of an object or array
 )
 
 // A state is what a text has shown to be.
@@ -55,95 +56,95 @@ const (
 // follows; the texts must be split where white space may stand.
 func (s *scanner) run(b []byte) (int, state) {
 	if s.want == 0 {
-		s.want, s.member = aValue, memberUnknown
+		s.want, s.member = aValue|aStart, memberUnknown
 	}
-	want, object := s.want, s.inObject()
 	for i := 0; i < len(b); {
-		c, start := b[i], i
-		switch c {
+		start, token := i, wants(aValue)
+		switch b[i] {
 		case ' ', '\t', '\r', '\n':
 			i++
 			continue
 		case ',':
-			if want&aComma == 0 {
-				return i, invalid
-			}
-			want = aValue
-			if object {
-				want = aKey
-			}
-			i++
-			continue
+			i, token = i+1, aComma
 		case ':':
-			if want&aColon == 0 {
-				return i, invalid
-			}
-			want = aValue
-			i++
-			continue
-		case '{', '[':
-			if want&aValue == 0 || s.depth == maxDepth {
-				return i, invalid
-			}
-			if s.depth == 1 {
-				s.start = i
-			}
-			object = c == '{'
-			s.open(object)
-			want = aValue | anEnd
-			if object {
-				want = aKey | anEnd
-			}
-			i++
-			continue
+			i, token = i+1, aColon
 		case '}', ']':
-			if want&anEnd == 0 || object != (c == '}') {
-				return i, invalid
-			}
-			s.depth--
-			object = s.inObject()
-			i++
+			i, token = i+1, anEnd
+		case '{', '[':
+			i, token = i+1, aStart
 		case '"':
-			if i = s.skipString(b, i+1); i < 0 || want&(aKey|aValue) == 0 {
-				return start, invalid
-			}
-			if want&aKey != 0 {
-				if s.depth == 1 {
-					s.key(b[start:i])
-				}
-				want = aColon
-				continue
-			}
-			if s.depth == 1 {
-				s.start = start
+			i = s.skipString(b, i+1)
+			if s.want&aKey != 0 {
+				token = aKey
 			}
 		default:
-			if i = skipScalar(b, i); i < 0 || want&aValue == 0 {
-				return start, invalid
-			}
-			if s.depth == 1 {
-				s.start = start
-			}
+			i = skipScalar(b, i)
+		}
+		if i < 0 || s.want&token == 0 || !s.step(b, token, start, i) {
+			return start, invalid
 		}
 		if s.depth == 0 {
 			return i, complete
 		}
-		if s.depth == 1 {
-			s.spans[s.member] = span{s.start, i}
-		}
-		want = aComma | anEnd
 	}
-	s.want = want
 	return len(b), incomplete
 }
 
-func (s *scanner) open(object bool) {
+// step goes over the token b[start:end], and reports whether it may stand
+// there.
+func (s *scanner) step(b []byte, token wants, start, end int) bool {
+	switch token {
+	case aComma:
+		s.want = aValue | aStart
+		if s.inObject() {
+			s.want = aKey
+		}
+	case aColon:
+		s.want = aValue | aStart
+	case aKey:
+		if s.depth == 1 {
+			s.key(b[start:end])
+		}
+		s.want = aColon
+	case aStart:
+		return s.open(b[start] == '{', start)
+	case anEnd:
+		if s.inObject() != (b[start] == '}') {
+			return false
+		}
+		s.depth--
+		s.ended(s.start, end)
+	default:
+		s.ended(start, end)
+	}
+	return true
+}
+
+// open goes into an object or array that begins at start.
+func (s *scanner) open(object bool, start int) bool {
+	if s.depth == maxDepth {
+		return false
+	}
+	if s.depth == 1 {
+		s.start = start
+	}
 	word, bit := s.depth/64, uint64(1)<<(s.depth%64)
 	s.objects[word] &^= bit
+	s.want = aValue | aStart | anEnd
 	if object {
 		s.objects[word] |= bit
+		s.want = aKey | anEnd
 	}
 	s.depth++
+	return true
+}
+
+// ended notes that a value has ended.
+func (s *scanner) ended(start, end int) {
+	if s.depth == 1 {
+		s.spans[s.member] = span{start, end}
+	}
+	s.want = aComma | anEnd
 }
 
 func (s *scanner) inObject() bool {
