@@ -17,6 +17,7 @@ const maxDepth = 10_000
 // the members of a JSON-RPC envelope are. Its zero value expects a text.
 type scanner struct {
 	want    wants // what may come next, 0 before the first run
+	element wants // what comes after a comma: aKey if the open value is an object, else aValue
 	depth   int
 	objects [maxDepth/64 + 1]uint64 // bit d-1 is set if the open value at depth d is an object
 	high    uint64                  // bytes of strings, combined by or: shows whether all are ASCII
@@ -34,12 +35,11 @@ type span struct{ start, end int }
 type wants uint8
 
 const (
-	aValue wants = 1 << iota // a string, a number or a literal
-	aStart                   // of an object or array
+	aValue wants = 1 << iota
 	aKey
 	aColon
 	aComma
-	anEnd // of an object or array
+	anEnd // of the open object or array
 )
 
 // A state is what a text has shown to be.
@@ -54,34 +54,34 @@ const (
 // run scans b to the end of the JSON value that it begins with, and returns
 // where that is. Of an incomplete text it may be called again with what
 // follows; the texts must be split where white space may stand.
-func (s *scanner) run(b []byte) (int, state) {
+func (s *scanner) run(b []byte) (end int, _ state) {
 	if s.want == 0 {
-		s.want, s.member = aValue|aStart, memberUnknown
+		s.want, s.member = aValue, memberUnknown
 	}
-	for i := 0; i < len(b); {
-		start, token := i, wants(aValue)
+	for i, ok := 0, true; i < len(b); {
 		switch b[i] {
 		case ' ', '\t', '\r', '\n':
 			i++
 			continue
 		case ',':
-			i, token = i+1, aComma
+			ok = s.want&aComma != 0
+			i, s.want = i+1, s.element
 		case ':':
-			i, token = i+1, aColon
-		case '}', ']':
-			i, token = i+1, anEnd
+			ok = s.want&aColon != 0
+			i, s.want = i+1, aValue
 		case '{', '[':
-			i, token = i+1, aStart
+			ok = s.want&aValue != 0 && s.open(b[i] == '{', i)
+			i++
+		case '}', ']':
+			ok = s.want&anEnd != 0 && s.close(b[i] == '}', i+1)
+			i++
 		case '"':
-			i = s.skipString(b, i+1)
-			if s.want&aKey != 0 {
-				token = aKey
-			}
+			i, ok = s.text(b, i)
 		default:
-			i = skipScalar(b, i)
+			i, ok = s.scalar(b, i)
 		}
-		if i < 0 || s.want&token == 0 || !s.step(b, token, start, i) {
-			return start, invalid
+		if !ok {
+			return 0, invalid
 		}
 		if s.depth == 0 {
 			return i, complete
@@ -90,37 +90,7 @@ func (s *scanner) run(b []byte) (int, state) {
 	return len(b), incomplete
 }
 
-// step goes over the token b[start:end], and reports whether it may stand
-// there.
-func (s *scanner) step(b []byte, token wants, start, end int) bool {
-	switch token {
-	case aComma:
-		s.want = aValue | aStart
-		if s.inObject() {
-			s.want = aKey
-		}
-	case aColon:
-		s.want = aValue | aStart
-	case aKey:
-		if s.depth == 1 {
-			s.key(b[start:end])
-		}
-		s.want = aColon
-	case aStart:
-		return s.open(b[start] == '{', start)
-	case anEnd:
-		if s.inObject() != (b[start] == '}') {
-			return false
-		}
-		s.depth--
-		s.ended(s.start, end)
-	default:
-		s.ended(start, end)
-	}
-	return true
-}
-
-// open goes into an object or array that begins at start.
+// open goes into the object or array that begins at start.
 func (s *scanner) open(object bool, start int) bool {
 	if s.depth == maxDepth {
 		return false
@@ -130,13 +100,57 @@ func (s *scanner) open(object bool, start int) bool {
 	}
 	word, bit := s.depth/64, uint64(1)<<(s.depth%64)
 	s.objects[word] &^= bit
-	s.want = aValue | aStart | anEnd
+	s.element = aValue
 	if object {
 		s.objects[word] |= bit
-		s.want = aKey | anEnd
+		s.element = aKey
 	}
+	s.want = s.element | anEnd
 	s.depth++
 	return true
+}
+
+// close goes out of the open object or array, which must be of that kind.
+func (s *scanner) close(object bool, end int) bool {
+	if object != (s.element == aKey) {
+		return false
+	}
+	s.depth--
+	s.element = aValue
+	if d := s.depth - 1; d >= 0 && s.objects[d/64]>>(d%64)&1 != 0 {
+		s.element = aKey
+	}
+	s.ended(s.start, end)
+	return true
+}
+
+// text goes over a string, which is a key or a value.
+func (s *scanner) text(b []byte, start int) (int, bool) {
+	end := s.skipString(b, start+1)
+	switch {
+	case end < 0:
+		return 0, false
+	case s.want&aValue != 0:
+		s.ended(start, end)
+	case s.want&aKey != 0:
+		if s.depth == 1 {
+			s.key(b[start:end])
+		}
+		s.want = aColon
+	default:
+		return 0, false
+	}
+	return end, true
+}
+
+// scalar goes over a number or a literal.
+func (s *scanner) scalar(b []byte, start int) (int, bool) {
+	end := skipScalar(b, start)
+	if end < 0 || s.want&aValue == 0 {
+		return 0, false
+	}
+	s.ended(start, end)
+	return end, true
 }
 
 // ended notes that a value has ended.
@@ -145,11 +159,6 @@ func (s *scanner) ended(start, end int) {
 		s.spans[s.member] = span{start, end}
 	}
 	s.want = aComma | anEnd
-}
-
-func (s *scanner) inObject() bool {
-	d := s.depth - 1
-	return d >= 0 && s.objects[d/64]>>(d%64)&1 != 0
 }
 
 // skipString returns where the string ends whose first character is at i, or
