@@ -216,7 +216,7 @@ func TestToolsThatComeLater(t *testing.T) {
 				g.shows("greet", "discover", "describe", "call")
 				g.reach("grow", map[string]any{"name": "hidden"})
 				eventually(t, "new_hidden in discover", func() bool {
-					return strings.Contains(g.use("discover", map[string]any{"query": "new_hidden"}), "new_hidden: ")
+					return strings.Contains(g.use("discover", map[string]any{"query": "hidden, new"}), "new_hidden(")
 				})
 				g.reach("grow", map[string]any{"name": "used"})
 				g.hears("tools changed")
