@@ -119,8 +119,8 @@ func join(body, ending, otherwise string) string {
 	return s + ending
 }
 
-// splitEnding cuts a "(default …)", with the space before it, off the end of
-// text. A full stop after it goes. Without such an ending it returns text, "".
+// splitEnding cuts a "(default …)", with a space if one is before it, off the
+// end of text. A full stop after it goes. Without such an ending it returns text, "".
 func splitEnding(text string) (body, ending string) {
 	s := strings.TrimRightFunc(text, unicode.IsSpace)
 	s = strings.TrimSuffix(s, ".")
@@ -135,7 +135,11 @@ func splitEnding(text string) (body, ending string) {
 	if Line(s[open:]) != s[open:] {
 		return text, ""
 	}
-	return strings.TrimRightFunc(s[:open], unicode.IsSpace), " " + s[open:]
+	body = strings.TrimRightFunc(s[:open], unicode.IsSpace)
+	if len(body) == open {
+		return body, s[open:]
+	}
+	return body, " " + s[open:]
 }
 
 // openingOf returns where the parenthesis begins that ends s, or -1.
