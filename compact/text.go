@@ -115,28 +115,25 @@ func scanSentence(s string, from int, nesting bool) (end int, open bool) {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == '`':
-			i = spanEnd(s, i)
-			continue
-		case nesting && isQuote(r):
-			if end := quoteEnd(s, i, r); end > 0 {
-				if depth == 0 && endsInside(s, i, end) {
-					return end, false
-				}
-				i = end
-				continue
-			}
-		case nesting && (r == '(' || r == '[' || r == '{' || r == '（'):
-			depth++
-		case nesting && (r == ')' || r == ']' || r == '}' || r == '）'):
-			depth = max(0, depth-1)
+			n = spanEnd(s, i) - i
 		case isTerminal(r):
 			stop := terminalsEnd(s, i)
 			end, closed := closersEnd(s, stop)
-			if (depth == 0 || closed >= depth) && ends(s, from, i, stop, end) {
+			if closed >= depth && ends(s, from, i, stop, end) {
 				return end, false
 			}
-			i = stop
-			continue
+			n = stop - i
+		case !nesting:
+		case isQuote(r):
+			end := quoteEnd(s, i, r)
+			if end > 0 && depth == 0 && endsInside(s, i, end) {
+				return end, false
+			}
+			n = max(n, end-i)
+		case strings.ContainsRune("([{（", r):
+			depth++
+		case strings.ContainsRune(")]}）", r):
+			depth = max(0, depth-1)
 		}
 		i += n
 	}

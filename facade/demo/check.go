@@ -2,7 +2,6 @@ package demo
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -76,10 +75,8 @@ func checkString(path string, schema gjson.Result, s string) error {
 	if err := checkRange(path, "a length", schema, "minLength", "maxLength", float64(utf8.RuneCountInString(s))); err != nil {
 		return err
 	}
-	if pattern := schema.Get("pattern"); pattern.Exists() {
-		if ok, _ := regexp.MatchString(pattern.Str, s); !ok {
-			return fmt.Errorf("%s: %q does not match %s%s", path, s, pattern.Str, example(schema))
-		}
+	if pattern := schema.Get("pattern").Str; !matches(pattern, s) {
+		return fmt.Errorf("%s: %q does not match %s%s", path, s, pattern, example(schema))
 	}
 	if schema.Get("format").Str == "date" {
 		if _, err := time.Parse(time.DateOnly, s); err != nil {
@@ -152,7 +149,7 @@ func (c *call) makes(k *kind, arg string) bool {
 func (s *store) missing(k *kind, id string) error {
 	var ids []string
 	for _, row := range s.rows[k.name] {
-		ids = append(ids, get(row, k.id).Str)
+		ids = append(ids, text(row, k.id))
 	}
 	if len(ids) == 0 || len(ids) > 12 {
 		return fmt.Errorf("there is no %s %q; find it with %s", k.one, id, k.find)

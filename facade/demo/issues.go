@@ -13,8 +13,8 @@ import (
 func archiveProject(c *call) (string, error) {
 	row := c.record()
 	if reason := c.str("reason"); reason != "" {
-		text := strings.TrimSpace(get(row, "description").Str + "\n\nArchived: " + reason)
-		row = set(row, "description", quote(text))
+		about := strings.TrimSpace(text(row, "description") + "\n\nArchived: " + reason)
+		row = set(row, "description", quote(about))
 	}
 	return c.move(row, "archived", "false", "true")
 }
@@ -26,37 +26,37 @@ func restoreProject(c *call) (string, error) {
 // move changes a field of the record from one raw value to another and fails
 // if it is not at the first.
 func (c *call) move(row, field, from, to string) (string, error) {
-	if is := get(row, field).Raw; is != from {
-		return "", fmt.Errorf("%s of %s %q is %s; this takes one at which it is %s", field, c.kind.one, get(row, c.kind.id).Str, is, from)
+	if is := raw(row, field); is != from {
+		return "", fmt.Errorf("%s of %s %q is %s; this takes one at which it is %s", field, c.kind.one, text(row, c.kind.id), is, from)
 	}
 	return c.store.save(c.kind, c.record(), set(row, field, to))
 }
 
 func (s *store) allowIssue(row string, isNew bool) error {
-	key, parent := get(row, "issue_key").Str, get(row, "parent_key").Str
-	project, _ := s.find(kindNamed("projects"), get(row, "project_key").Str)
-	user, assigned := s.find(kindNamed("users"), get(row, "assignee").Str)
+	key, parent := text(row, "issue_key"), text(row, "parent_key")
+	project, _ := s.find(kindNamed("projects"), text(row, "project_key"))
+	user, assigned := s.find(kindNamed("users"), text(row, "assignee"))
 	switch {
 	case isNew && get(project, "archived").Bool():
-		return fmt.Errorf("project %q is archived; bring it back with restore_project first", get(project, "project_key").Str)
-	case get(row, "type").Str == "subtask" && parent == "":
+		return fmt.Errorf("project %q is archived; bring it back with restore_project first", text(project, "project_key"))
+	case text(row, "type") == "subtask" && parent == "":
 		return errors.New("a subtask needs a parent_key: the key of the issue to which it belongs")
 	case parent != "" && s.descends(parent, key):
 		return fmt.Errorf("issue %q cannot be above itself; choose another parent_key", key)
 	case assigned && !get(user, "active").Bool():
-		return fmt.Errorf("user %q is deactivated and cannot be assigned; see list_users with active: true", get(user, "username").Str)
+		return fmt.Errorf("user %q is deactivated and cannot be assigned; see list_users with active: true", text(user, "username"))
 	}
 	return s.allowPlan(row)
 }
 
 // allowPlan refuses the sprint or the release of another project.
 func (s *store) allowPlan(row string) error {
-	project := get(row, "project_key").Str
+	project := text(row, "project_key")
 	for _, name := range []string{"sprints", "releases"} {
 		k := kindNamed(name)
-		plan, ok := s.find(k, get(row, k.id).Str)
-		if other := get(plan, "project_key").Str; ok && other != project {
-			return fmt.Errorf("%s %q belongs to project %q, not to %q", k.one, get(plan, k.id).Str, other, project)
+		plan, ok := s.find(k, text(row, k.id))
+		if other := text(plan, "project_key"); ok && other != project {
+			return fmt.Errorf("%s %q belongs to project %q, not to %q", k.one, text(plan, k.id), other, project)
 		}
 	}
 	return nil
@@ -72,19 +72,19 @@ func (s *store) descends(key, above string) bool {
 		if !ok {
 			return false
 		}
-		key = get(row, "parent_key").Str
+		key = text(row, "parent_key")
 	}
 	return false
 }
 
 func (s *store) allowLink(row string) error {
-	from, to := get(row, "issue_key").Str, get(row, "target_key").Str
+	from, to := text(row, "issue_key"), text(row, "target_key")
 	if from == to {
 		return fmt.Errorf("issue %q cannot be linked to itself", from)
 	}
 	for _, l := range s.with("links", "issue_key", from) {
-		if get(l, "target_key").Str == to && get(l, "type").Str == get(row, "type").Str {
-			return fmt.Errorf("that link exists already: %s", get(l, "link_id").Str)
+		if text(l, "target_key") == to && text(l, "type") == text(row, "type") {
+			return fmt.Errorf("that link exists already: %s", text(l, "link_id"))
 		}
 	}
 	return nil
@@ -109,14 +109,14 @@ func transitions(status string) []string {
 func listTransitions(c *call) (string, error) {
 	row := c.record()
 	status := get(row, "status")
-	return object("issue_key", get(row, "issue_key").Raw, "status", status.Raw, "transitions", array(quoted(transitions(status.Str)))), nil
+	return object("issue_key", raw(row, "issue_key"), "status", status.Raw, "transitions", array(quoted(transitions(status.Str)))), nil
 }
 
 func transitionIssue(c *call) (string, error) {
 	row := c.record()
-	from, to := get(row, "status").Str, c.str("status")
+	from, to := text(row, "status"), c.str("status")
 	if allowed := transitions(from); !slices.Contains(allowed, to) {
-		return "", fmt.Errorf("issue %q cannot go from %s to %s; possible are %s", get(row, "issue_key").Str, from, to, strings.Join(allowed, ", "))
+		return "", fmt.Errorf("issue %q cannot go from %s to %s; possible are %s", text(row, "issue_key"), from, to, strings.Join(allowed, ", "))
 	}
 	resolution := "null"
 	if to == "done" {
@@ -124,7 +124,7 @@ func transitionIssue(c *call) (string, error) {
 	}
 	if comment := c.arg("comment"); comment.Exists() {
 		k := kindNamed("comments")
-		c.store.insert(k, set(set(c.store.blank(k), "issue_key", get(row, "issue_key").Raw), "body", comment.Raw))
+		c.store.insert(k, set(set(c.store.blank(k), "issue_key", raw(row, "issue_key")), "body", comment.Raw))
 	}
 	return c.store.save(c.kind, row, set(set(row, "status", quote(to)), "resolution", resolution))
 }
@@ -187,11 +187,11 @@ func deleteIssue(c *call) (string, error) {
 func (s *store) deleteTree(key string) []string {
 	keys := []string{key}
 	for _, child := range s.with("issues", "parent_key", key) {
-		keys = append(keys, s.deleteTree(get(child, "issue_key").Str)...)
+		keys = append(keys, s.deleteTree(text(child, "issue_key"))...)
 	}
 	for _, name := range []string{"issues", "comments", "worklogs", "attachments", "links", "changes"} {
 		s.remove(kindNamed(name), func(row string) bool {
-			return get(row, "issue_key").Str == key || get(row, "target_key").Str == key
+			return text(row, "issue_key") == key || text(row, "target_key") == key
 		})
 	}
 	return keys

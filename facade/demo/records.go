@@ -56,9 +56,9 @@ func fitsOne(row, name string, want gjson.Result) bool {
 
 // dayOf is the date in a record's date or time field, "" if there is none.
 func dayOf(row, base string) string {
-	day := get(row, base+"_date").Str
+	day := text(row, base+"_date")
 	if day == "" {
-		day = get(row, base+"_at").Str
+		day = text(row, base+"_at")
 	}
 	return day[:min(len(day), len("2006-01-02"))]
 }
@@ -69,7 +69,7 @@ func (c *call) archived(row string) bool {
 	if c.arg("include_archived").Bool() || c.arg("project_key").Exists() || c.arg("issue_key").Exists() {
 		return false
 	}
-	project, _ := c.store.find(kindNamed("projects"), get(row, "project_key").Str)
+	project, _ := c.store.find(kindNamed("projects"), text(row, "project_key"))
 	return get(project, "archived").Bool()
 }
 
@@ -149,7 +149,7 @@ func read(c *call) (string, error) {
 
 // related are the records of another table that belong to this one.
 func (s *store) related(k *kind, row, name string) []string {
-	id := get(row, k.id).Str
+	id := text(row, k.id)
 	switch name {
 	case "subtasks":
 		return s.with("issues", "parent_key", id)
@@ -226,7 +226,7 @@ func (s *store) save(k *kind, old, row string) (string, error) {
 		s.remember(old, row)
 	}
 	s.put(k, row)
-	row, _ = s.find(k, get(row, k.id).Str)
+	row, _ = s.find(k, text(row, k.id))
 	return row, nil
 }
 
@@ -235,7 +235,7 @@ func (s *store) remember(old, row string) {
 	k := kindNamed("changes")
 	gjson.Parse(row).ForEach(func(name, v gjson.Result) bool {
 		if was := get(old, name.Str); was.Raw != v.Raw {
-			change := set(s.blank(k), "issue_key", get(row, "issue_key").Raw)
+			change := set(s.blank(k), "issue_key", raw(row, "issue_key"))
 			change = set(set(change, "field", quote(name.Str)), "from", was.Raw)
 			s.insert(k, set(change, "to", v.Raw))
 		}
@@ -246,7 +246,7 @@ func (s *store) remember(old, row string) {
 // remove deletes one record.
 func remove(c *call) (string, error) {
 	id := c.str(c.kind.id)
-	c.store.remove(c.kind, func(row string) bool { return get(row, c.kind.id).Str == id })
+	c.store.remove(c.kind, func(row string) bool { return text(row, c.kind.id) == id })
 	return object("deleted", quote(id)), nil
 }
 
@@ -258,11 +258,11 @@ func (s *store) allow(k *kind, row string, isNew bool) error {
 	case "links":
 		return s.allowLink(row)
 	case "sprints":
-		if start, end := get(row, "start_date").Str, get(row, "end_date").Str; end != "" && end < start {
+		if start, end := text(row, "start_date"), text(row, "end_date"); end != "" && end < start {
 			return fmt.Errorf("the sprint would end on %s, before it starts on %s", end, start)
 		}
 	case "filters":
-		_, err := parseQuery(kindNamed("issues"), get(row, "query").Str)
+		_, err := parseQuery(kindNamed("issues"), text(row, "query"))
 		return err
 	}
 	return nil

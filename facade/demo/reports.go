@@ -23,7 +23,7 @@ func (s sum) row(field string) string {
 func tally(issues []string, field string) []sum {
 	var sums []sum
 	for _, row := range issues {
-		value := get(row, field).Raw
+		value := raw(row, field)
 		i := slices.IndexFunc(sums, func(s sum) bool { return s.value == value })
 		if i < 0 {
 			i, sums = len(sums), append(sums, sum{value: value})
@@ -37,7 +37,7 @@ func (s *sum) add(issue string) {
 	points := int(get(issue, "story_points").Int())
 	s.issues++
 	s.points += points
-	if get(issue, "status").Str == "done" {
+	if text(issue, "status") == "done" {
 		s.done++
 		s.won += points
 	}
@@ -61,14 +61,14 @@ func sprintReport(c *call) (string, error) {
 	var open, byStatus []string
 	for _, row := range issues {
 		all.add(row)
-		if get(row, "status").Str != "done" {
-			open = append(open, get(row, "issue_key").Raw)
+		if text(row, "status") != "done" {
+			open = append(open, raw(row, "issue_key"))
 		}
 	}
 	for _, s := range tally(issues, "status") {
 		byStatus = append(byStatus, s.row("status"))
 	}
-	return object("sprint_id", get(sprint, "sprint_id").Raw, "name", get(sprint, "name").Raw, "state", get(sprint, "state").Raw,
+	return object("sprint_id", raw(sprint, "sprint_id"), "name", raw(sprint, "name"), "state", raw(sprint, "state"),
 		"issues", strconv.Itoa(all.issues), "points", strconv.Itoa(all.points),
 		"done_issues", strconv.Itoa(all.done), "done_points", strconv.Itoa(all.won), "percent_done", strconv.Itoa(all.percent()),
 		"by_status", array(byStatus), "open_issues", array(open)), nil
@@ -76,21 +76,21 @@ func sprintReport(c *call) (string, error) {
 
 func velocityReport(c *call) (string, error) {
 	sprints := c.store.where("sprints", func(row string) bool {
-		return get(row, "project_key").Str == c.str("project_key") && get(row, "state").Str != "planned"
+		return text(row, "project_key") == c.str("project_key") && text(row, "state") != "planned"
 	})
 	sprints = sprints[max(0, len(sprints)-int(c.arg("sprints").Int())):]
 	var rows []string
 	won, completed := 0, 0
 	for _, sprint := range sprints {
-		s := sum{value: get(sprint, "sprint_id").Raw}
-		for _, issue := range c.store.with("issues", "sprint_id", get(sprint, "sprint_id").Str) {
+		s := sum{value: raw(sprint, "sprint_id")}
+		for _, issue := range c.store.with("issues", "sprint_id", text(sprint, "sprint_id")) {
 			s.add(issue)
 		}
-		if get(sprint, "state").Str == "completed" {
+		if text(sprint, "state") == "completed" {
 			won, completed = won+s.won, completed+1
 		}
-		row := set(s.row("sprint_id"), "name", get(sprint, "name").Raw)
-		rows = append(rows, set(row, "state", get(sprint, "state").Raw))
+		row := set(s.row("sprint_id"), "name", raw(sprint, "name"))
+		rows = append(rows, set(row, "state", raw(sprint, "state")))
 	}
 	average := strconv.FormatFloat(float64(won)/float64(max(1, completed)), 'f', 1, 64)
 	return object("project_key", c.arg("project_key").Raw, "sprints", array(rows), "average_points", average), nil
@@ -98,7 +98,7 @@ func velocityReport(c *call) (string, error) {
 
 func workloadReport(c *call) (string, error) {
 	open := c.store.where("issues", func(row string) bool {
-		return get(row, "status").Str != "done" && c.fits(row) && !c.archived(row)
+		return text(row, "status") != "done" && c.fits(row) && !c.archived(row)
 	})
 	var rows []string
 	for _, s := range tally(open, "assignee") {
@@ -114,7 +114,7 @@ func timeReport(c *call) (string, error) {
 	total := 0
 	for _, row := range c.store.where("worklogs", c.fits) {
 		n := int(get(row, "minutes").Int())
-		minutes[get(row, by).Raw] += n
+		minutes[raw(row, by)] += n
 		total += n
 	}
 	var values, rows []string
@@ -135,7 +135,7 @@ func timeReport(c *call) (string, error) {
 
 // runFilter answers like search_issues with the filter's query.
 func runFilter(c *call) (string, error) {
-	match, err := parseQuery(kindNamed("issues"), get(c.record(), "query").Str)
+	match, err := parseQuery(kindNamed("issues"), text(c.record(), "query"))
 	if err != nil {
 		return "", err
 	}
@@ -170,7 +170,7 @@ func asJSON(rows, columns []string) string {
 	for _, row := range rows {
 		var pairs []string
 		for _, name := range columns {
-			pairs = append(pairs, name, get(row, name).Raw)
+			pairs = append(pairs, name, raw(row, name))
 		}
 		out = append(out, object(pairs...))
 	}

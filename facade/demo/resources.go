@@ -34,8 +34,8 @@ func (s *server) resources() string {
 	defer s.mu.Unlock()
 	all := []string{object("uri", quote(guideURI), "name", `"guide"`, "title", `"How this team works"`, "mimeType", `"text/markdown"`)}
 	for _, row := range s.store.with("projects", "archived", "false") {
-		uri := "tracker://projects/" + get(row, "project_key").Str
-		all = append(all, object("uri", quote(uri), "name", get(row, "project_key").Raw, "title", get(row, "name").Raw, "mimeType", `"application/json"`))
+		uri := "tracker://projects/" + text(row, "project_key")
+		all = append(all, object("uri", quote(uri), "name", raw(row, "project_key"), "title", raw(row, "name"), "mimeType", `"application/json"`))
 	}
 	return object("resources", array(all))
 }
@@ -92,17 +92,17 @@ func (s *store) planSprint(args gjson.Result) (string, *failure) {
 	if f != nil {
 		return "", f
 	}
-	text := fmt.Sprintf("Plan the next sprint of %s.", get(project, "name").Str)
+	ask := fmt.Sprintf("Plan the next sprint of %s.", text(project, "name"))
 	if goal := args.Get("goal").Str; goal != "" {
-		text += " Its goal: " + goal
+		ask += " Its goal: " + goal
 	}
-	text += "\nChoose from these open issues, keep to the average of get_velocity_report, and say why:\n"
-	for _, row := range s.with("issues", "project_key", get(project, "project_key").Str) {
-		if get(row, "sprint_id").Type == gjson.Null && get(row, "status").Str != "done" {
-			text += fmt.Sprintf("- %s (%s): %s\n", get(row, "issue_key").Str, get(row, "priority").Str, get(row, "title").Str)
+	ask += "\nChoose from these open issues, keep to the average of get_velocity_report, and say why:\n"
+	for _, row := range s.with("issues", "project_key", text(project, "project_key")) {
+		if raw(row, "sprint_id") == "null" && text(row, "status") != "done" {
+			ask += fmt.Sprintf("- %s (%s): %s\n", text(row, "issue_key"), text(row, "priority"), text(row, "title"))
 		}
 	}
-	return message("Plan a sprint", text), nil
+	return message("Plan a sprint", ask), nil
 }
 
 func (s *store) triageIssue(args gjson.Result) (string, *failure) {
@@ -142,7 +142,7 @@ func (s *server) completion(r *request) (string, *failure) {
 	var ids []string
 	if k != nil {
 		for _, row := range s.store.rows[k.name] {
-			if id := get(row, k.id).Str; strings.HasPrefix(strings.ToLower(id), typed) {
+			if id := text(row, k.id); strings.HasPrefix(strings.ToLower(id), typed) {
 				ids = append(ids, id)
 			}
 		}

@@ -3,18 +3,16 @@ package demo
 import (
 	"fmt"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 func startSprint(c *call) (string, error) {
 	row := c.record()
-	for _, other := range c.store.with("sprints", "project_key", get(row, "project_key").Str) {
-		if get(other, "state").Str == "active" && get(other, "sprint_id").Str != get(row, "sprint_id").Str {
-			return "", fmt.Errorf("sprint %q is active in the same project; complete it first with complete_sprint", get(other, "sprint_id").Str)
+	for _, other := range c.store.with("sprints", "project_key", text(row, "project_key")) {
+		if text(other, "state") == "active" && text(other, "sprint_id") != text(row, "sprint_id") {
+			return "", fmt.Errorf("sprint %q is active in the same project; complete it first with complete_sprint", text(other, "sprint_id"))
 		}
 	}
-	if get(row, "start_date").Type == gjson.Null {
+	if raw(row, "start_date") == "null" {
 		row = set(row, "start_date", c.store.today())
 	}
 	return c.move(row, "state", `"planned"`, `"active"`)
@@ -24,18 +22,18 @@ func startSprint(c *call) (string, error) {
 func completeSprint(c *call) (string, error) {
 	row := c.record()
 	to, target := c.targetSprint()
-	if target != "" && (get(target, "project_key").Str != get(row, "project_key").Str || get(target, "state").Str == "completed" || to == get(row, "sprint_id").Raw) {
-		return "", fmt.Errorf("move_unfinished_to: want another open sprint of project %q", get(row, "project_key").Str)
+	if target != "" && (text(target, "project_key") != text(row, "project_key") || text(target, "state") == "completed" || to == raw(row, "sprint_id")) {
+		return "", fmt.Errorf("move_unfinished_to: want another open sprint of project %q", text(row, "project_key"))
 	}
 	var moved []string
 	for _, issue := range c.store.with("issues", "sprint_id", c.str("sprint_id")) {
-		if get(issue, "status").Str == "done" {
+		if text(issue, "status") == "done" {
 			continue
 		}
 		if _, err := c.store.save(kindNamed("issues"), issue, set(issue, "sprint_id", to)); err != nil {
 			return "", err
 		}
-		moved = append(moved, get(issue, "issue_key").Raw)
+		moved = append(moved, raw(issue, "issue_key"))
 	}
 	row, err := c.move(row, "state", `"active"`, `"completed"`)
 	return object("sprint", row, "moved_issues", array(moved), "moved_to", to), err
@@ -58,10 +56,10 @@ func getBoard(c *call) (string, error) {
 	var columns []string
 	for _, status := range texts(get(board, "columns")) {
 		issues := c.store.where("issues", func(row string) bool {
-			return get(row, "status").Str == status && c.onBoard(board, row)
+			return text(row, "status") == status && c.onBoard(board, row)
 		})
 		for i, row := range issues {
-			issues[i] = object("issue_key", get(row, "issue_key").Raw, "title", get(row, "title").Raw, "priority", get(row, "priority").Raw, "assignee", get(row, "assignee").Raw)
+			issues[i] = object("issue_key", raw(row, "issue_key"), "title", raw(row, "title"), "priority", raw(row, "priority"), "assignee", raw(row, "assignee"))
 		}
 		columns = append(columns, object("status", quote(status), "issues", array(issues)))
 	}
@@ -69,21 +67,21 @@ func getBoard(c *call) (string, error) {
 }
 
 func (c *call) onBoard(board, row string) bool {
-	if get(row, "project_key").Str != get(board, "project_key").Str {
+	if text(row, "project_key") != text(board, "project_key") {
 		return false
 	}
-	if who := c.arg("assignee"); who.Exists() && get(row, "assignee").Str != who.Str {
+	if who := c.arg("assignee"); who.Exists() && text(row, "assignee") != who.Str {
 		return false
 	}
-	sprint, _ := c.store.find(kindNamed("sprints"), get(row, "sprint_id").Str)
-	return get(board, "type").Str == "kanban" || get(sprint, "state").Str == "active"
+	sprint, _ := c.store.find(kindNamed("sprints"), text(row, "sprint_id"))
+	return text(board, "type") == "kanban" || text(sprint, "state") == "active"
 }
 
 func publishRelease(c *call) (string, error) {
 	var open []string
 	for _, row := range c.store.with("issues", "release_id", c.str("release_id")) {
-		if get(row, "status").Str != "done" {
-			open = append(open, get(row, "issue_key").Str)
+		if text(row, "status") != "done" {
+			open = append(open, text(row, "issue_key"))
 		}
 	}
 	if len(open) > 0 && !c.arg("force").Bool() {
@@ -96,22 +94,22 @@ func publishRelease(c *call) (string, error) {
 func releaseNotes(c *call) (string, error) {
 	row := c.record()
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n", get(row, "name").Str)
-	if text := get(row, "description").Str; text != "" {
-		fmt.Fprintf(&b, "\n%s\n", text)
+	fmt.Fprintf(&b, "# %s\n", text(row, "name"))
+	if about := text(row, "description"); about != "" {
+		fmt.Fprintf(&b, "\n%s\n", about)
 	}
 	done := c.store.where("issues", func(issue string) bool {
-		return get(issue, "release_id").Str == c.str("release_id") && get(issue, "status").Str == "done"
+		return text(issue, "release_id") == c.str("release_id") && text(issue, "status") == "done"
 	})
 	for _, section := range [...][2]string{{"epic", "Highlights"}, {"story", "New"}, {"bug", "Fixed"}, {"task", "Changed"}} {
 		writeSection(&b, section[1], section[0], done, c.arg("include_keys").Bool())
 	}
-	return object("release_id", get(row, "release_id").Raw, "markdown", quote(b.String())), nil
+	return object("release_id", raw(row, "release_id"), "markdown", quote(b.String())), nil
 }
 
 func writeSection(b *strings.Builder, heading, kind string, issues []string, keys bool) {
 	for _, issue := range issues {
-		if get(issue, "type").Str != kind {
+		if text(issue, "type") != kind {
 			continue
 		}
 		if heading != "" {
@@ -120,8 +118,8 @@ func writeSection(b *strings.Builder, heading, kind string, issues []string, key
 		}
 		b.WriteString("- ")
 		if keys {
-			b.WriteString(get(issue, "issue_key").Str + ": ")
+			b.WriteString(text(issue, "issue_key") + ": ")
 		}
-		b.WriteString(get(issue, "title").Str + "\n")
+		b.WriteString(text(issue, "title") + "\n")
 	}
 }

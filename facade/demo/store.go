@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -97,7 +98,7 @@ func newStore() *store {
 		if name, row, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 			k := kindNamed(name)
 			s.rows[name] = append(s.rows[name], fill(s.blank(k), row))
-			s.count(get(row, k.id).Str)
+			s.count(text(row, k.id))
 		}
 	}
 	return s
@@ -118,8 +119,7 @@ func fill(blank, row string) string {
 // count takes note of a number that is used.
 func (s *store) count(id string) {
 	i := strings.LastIndexAny(id, "_-") + 1
-	n := 0
-	if _, err := fmt.Sscan(id[i:], &n); err == nil {
+	if n, err := strconv.Atoi(id[i:]); err == nil {
 		s.last[id[:i]] = max(s.last[id[:i]], n)
 	}
 }
@@ -127,7 +127,7 @@ func (s *store) count(id string) {
 // next is a new id.
 func (s *store) next(prefix string) string {
 	s.last[prefix]++
-	return fmt.Sprint(prefix, s.last[prefix])
+	return prefix + strconv.Itoa(s.last[prefix])
 }
 
 // atomically runs do and says which resources it changed; if it fails, what it
@@ -168,7 +168,7 @@ func (s *store) find(k *kind, id string) (string, bool) {
 }
 
 func (s *store) index(k *kind, id string) int {
-	return slices.IndexFunc(s.rows[k.name], func(row string) bool { return get(row, k.id).Str == id })
+	return slices.IndexFunc(s.rows[k.name], func(row string) bool { return text(row, k.id) == id })
 }
 
 // where are the records of a table that keep.
@@ -184,7 +184,7 @@ func (s *store) where(table string, keep func(row string) bool) []string {
 
 // with are the records of a table with that value in the field.
 func (s *store) with(table, name, value string) []string {
-	return s.where(table, func(row string) bool { return get(row, name).String() == value })
+	return s.where(table, func(row string) bool { return text(row, name) == value })
 }
 
 // blank is a new record of the kind, without its id.
@@ -197,11 +197,11 @@ func (s *store) blank(k *kind) string {
 func (s *store) insert(k *kind, row string) (string, error) {
 	switch {
 	case k.name == "issues":
-		row = set(row, k.id, quote(s.next(get(row, "project_key").Str+"-")))
+		row = set(row, k.id, quote(s.next(text(row, "project_key")+"-")))
 	case k.prefix != "":
 		row = set(row, k.id, quote(s.next(k.prefix)))
 	}
-	id := get(row, k.id).Str
+	id := text(row, k.id)
 	if s.index(k, id) >= 0 {
 		return "", fmt.Errorf("%s %q exists already; choose another %s", k.one, id, k.id)
 	}
@@ -216,7 +216,7 @@ func (s *store) put(k *kind, row string) {
 		row = set(row, "updated_at", s.timestamp())
 	}
 	rows := slices.Clone(s.rows[k.name])
-	rows[s.index(k, get(row, k.id).Str)] = row
+	rows[s.index(k, text(row, k.id))] = row
 	s.rows[k.name] = rows
 	s.touch(k, row)
 }
@@ -258,6 +258,12 @@ func get(row, name string) gjson.Result {
 	}
 	return v
 }
+
+// text is a field as text, "" if it is null.
+func text(row, name string) string { return get(row, name).String() }
+
+// raw is a field as JSON.
+func raw(row, name string) string { return get(row, name).Raw }
 
 // set is the record, or any object, with one member changed or added.
 func set(row, name, raw string) string {

@@ -201,8 +201,8 @@ func textBlock(text string) string {
 
 // showAttachment shows the file itself, as an embedded resource.
 func showAttachment(row string) string {
-	uri := "tracker://attachments/" + get(row, "attachment_id").Str + "/" + strings.ReplaceAll(get(row, "filename").Str, " ", "%20")
-	resource := object("uri", quote(uri), "mimeType", get(row, "mime_type").Raw, "text", get(row, "content").Raw)
+	uri := "tracker://attachments/" + text(row, "attachment_id") + "/" + strings.ReplaceAll(text(row, "filename"), " ", "%20")
+	resource := object("uri", quote(uri), "mimeType", raw(row, "mime_type"), "text", raw(row, "content"))
 	return array([]string{object("type", `"resource"`, "resource", resource)})
 }
 

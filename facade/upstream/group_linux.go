@@ -12,7 +12,7 @@ import (
 
 // dieWithUs has the kernel tell the leader when the thread that starts it ends.
 // Why not SIGKILL: see the package comment.
-func dieWithUs(attr *syscall.SysProcAttr) { _ = attr }
+func dieWithUs(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }
 
 // wait returns how the leader ended, once it has. It stays a zombie until reap,
 // so that its pid, by which the group is signalled, cannot become another's.
