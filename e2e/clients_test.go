@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,19 @@ import (
 
 	"github.com/tidwall/gjson"
 )
+
+// The lock file works with whatever registry npm is set up for: it names none.
+func TestLockNamesNoRegistry(t *testing.T) {
+	lock, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, pkg := range gjson.GetBytes(lock, "packages").Map() {
+		if pkg.Get("resolved").Exists() {
+			t.Errorf("%s is bound to %s; .npmrc has omit-lockfile-registry-resolved=true", name, pkg.Get("resolved"))
+		}
+	}
+}
 
 // surfaced is what the surface of server-everything shows here, in order.
 var surfaced = []string{"echo", "get-structured-content", "discover", "describe", "call"}

@@ -34,15 +34,15 @@ func TestTwoColdStarts(t *testing.T) {
 	}
 	wholeCatalog(t, w)
 
-	mark := mark(t, &c)
+	variable := mark(t, &c)
 	p := start(t, c)
 	if got := shake(p); !slices.Equal(got, want) {
 		t.Errorf("a warm start lists %q, want %q", got, want)
 	}
 	found := p.exchange(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"discover","arguments":{"query":"publish documentation"}}}`)
 	expect(t, "discover from cache", found.Raw, "publishDocumentation")
-	if linuxOnly(t); len(marked(t, mark)) != 1 {
-		t.Errorf("a warm start that only lists and searches runs %v, want itself alone", marked(t, mark))
+	if linuxOnly(t); len(marked(t, variable)) != 1 {
+		t.Errorf("a warm start that only lists and searches runs %v, want itself alone", marked(t, variable))
 	}
 }
 

@@ -11,16 +11,18 @@
 //     upstream and to the facade in front of the same upstream, cold and warm,
 //     and the frames that come back must be the same bytes in the same order.
 //     upstream_test.go is the upstream for the hard bytes; it also records what
-//     reaches it. These need no Node.
+//     reaches it. What is played to it needs no Node.
 //   - sdk_test.go puts go-sdk on both ends, in both protocol eras. It needs no Node.
 //   - servers_test.go puts go-sdk in front of the servers from npm.
 //   - clients_test.go puts hosts from npm (client.mjs is the TypeScript SDK's
 //     client, and there is the inspector) in front of a server from npm.
 //   - process_test.go looks for processes left behind, on Linux.
 //   - cold_test.go starts two facades at once on an empty cache.
-//   - world_test.go and script_test.go are what the others stand on.
+//   - world_test.go, script_test.go and host_test.go are what the others stand on.
 //
 // Tests that need Node and node_modules skip without them, and fail instead
 // where CI=true. The inspector declares Node 22; its command line runs on Node 20,
-// and npm says so with a warning.
+// and npm says so with a warning. package.json overrides vite, which only the
+// inspector's web page uses, so that npm ci needs no package that is not
+// published everywhere.
 package e2e

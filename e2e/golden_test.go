@@ -104,8 +104,7 @@ func TestHardBytesLegacy(t *testing.T) {
 		tell(`{"method":"notifications/initialized","jsonrpc":"2.0","x":1}`),
 	}
 	for i, tool := range cannedTools() {
-		switch tool.name {
-		case "slow", "quick", "silent":
+		if !tool.ready() {
 			continue
 		}
 		id := fmt.Sprint(10 + i)
@@ -152,10 +151,7 @@ func TestHardBytesModern(t *testing.T) {
 	n := &numbering{}
 	steps := []step{ask(`{"jsonrpc":"2.0","id":"open","method":"server/discover","params":{` + meta + `}}`)}
 	for _, tool := range cannedTools() {
-		switch tool.name {
-		case "slow", "quick", "silent":
-			continue
-		case "ask", "ask-unknown", "elicit": // no request of a server in this era
+		if !tool.ready() || tool.then != nil { // no request of a server in this era
 			continue
 		}
 		steps = append(steps, n.ask("tools/call", `{"name":"`+tool.name+`","x":1,"arguments":{"n":9007199254740993},`+meta+`}`))
@@ -171,6 +167,41 @@ func TestHardBytesModern(t *testing.T) {
 		n.ask("tools/call", `{"name":"plain","arguments":{},`+meta+`}`),
 	)
 	golden(t, script{steps: steps})
+}
+
+// TestAtOnce has a host that waits for nothing: not for the handshake, and not
+// for one answer before the next request. Requests and notifications reach the
+// upstream in the order in which they were written, and the answers come back in its order.
+func TestAtOnce(t *testing.T) {
+	n := &numbering{}
+	var steps []step
+	for _, s := range opening(`{}`) {
+		steps = append(steps, tell(s.frame))
+	}
+	for i := range 100 {
+		steps = append(steps,
+			tell(n.call("plain", fmt.Sprintf(`{"n":%d}`, i)).frame),
+			tell(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/vendor/host","params":[%d]}`, i)),
+			tell(n.ask("tools/call", fmt.Sprintf(`{"name":"progress","arguments":{},"_meta":{"progressToken":%d}}`, i)).frame),
+			tell(n.ask("vendor/thing", fmt.Sprintf(`[%d]`, i)).frame),
+		)
+	}
+	golden(t, script{steps: append(steps, n.call("plain", `{}`))})
+}
+
+// TestNoise has an upstream that writes more to its stdout than frames. Played
+// to it directly, many hosts would end the session. Here the host sees frames
+// alone, each on a line of its own and in valid UTF-8.
+func TestNoise(t *testing.T) {
+	p := start(t, newWorld(t).serve(t, self(t, "raw"), "plain"))
+	shake(p)
+	p.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"noise","arguments":{}}}`)
+	p.until(await("notifications/message"))
+	answer := p.until(answered("2"))
+	expect(t, "answer", answer.Raw, "bad \ufffd", "bytes")
+	for _, frame := range p.close() {
+		t.Errorf("the host also sees %q", frame)
+	}
 }
 
 // golden plays s to the upstream of canned frames.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
@@ -260,7 +261,11 @@ func (p *process) until(s step) gjson.Result {
 		if !ok {
 			p.t.Fatalf("no %s; %s", s.what, p.ended())
 		}
-		if m := gjson.Parse(frame); s.until(m) {
+		m := gjson.Parse(frame)
+		if !gjson.Valid(frame) || !utf8.ValidString(frame) {
+			p.t.Fatalf("not a frame: %q", excerpt(frame))
+		}
+		if s.until(m) {
 			return m
 		}
 	}

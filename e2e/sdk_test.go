@@ -106,98 +106,98 @@ func wait(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, err
 // TestSDKOnBothEnds has go-sdk's client talk to go-sdk's server. With the
 // client's default version both are of the modern era.
 func TestSDKOnBothEnds(t *testing.T) {
-	ways(t, self(t, "sdk"), []string{"greet", "confirm"}, func(g *guest) {
-		if g.through {
-			g.shows("greet", "confirm", "discover", "describe", "call")
-			metaTools(g, "have a poem composed", "compose", "count", "Whom.")
-			expect(g.t, "instructions", g.InitializeResult().Instructions, "discover", "Greets.")
+	ways(t, self(t, "sdk"), []string{"greet", "confirm"}, func(h *host) {
+		if h.through {
+			h.shows("greet", "confirm", "discover", "describe", "call")
+			metaTools(h, "have a poem composed", "compose", "count", "Whom.")
+			expect(h.t, "instructions", h.InitializeResult().Instructions, "discover", "Greets.")
 		}
-		if version := g.InitializeResult().ProtocolVersion; version != g.version {
-			g.t.Errorf("version %s, want %s", version, g.version)
+		if version := h.InitializeResult().ProtocolVersion; version != h.version {
+			h.t.Errorf("version %s, want %s", version, h.version)
 		}
-		expect(g.t, "greet", g.use("greet", map[string]any{"name": "Ada"}), "Hello, Ada")
-		expect(g.t, "greet through call", g.reach("greet", map[string]any{"name": "Bo"}), "Hello, Bo")
-		sdkAsks(g)
-		sdkRuns(g)
-		sdkOther(g)
+		expect(h.t, "greet", h.use("greet", map[string]any{"name": "Ada"}), "Hello, Ada")
+		expect(h.t, "greet through call", h.reach("greet", map[string]any{"name": "Bo"}), "Hello, Bo")
+		sdkAsks(h)
+		sdkRuns(h)
+		sdkOther(h)
 	})
 }
 
-func sdkAsks(g *guest) {
-	g.t.Helper()
-	expect(g.t, "confirm", g.use("confirm", map[string]any{}), "state of who", "O'Neill")
+func sdkAsks(h *host) {
+	h.t.Helper()
+	expect(h.t, "confirm", h.use("confirm", map[string]any{}), "state of who", "O'Neill")
 	for tool, parts := range map[string][]string{
 		"confirm": {"state of who", "O'Neill"},
 		"compose": {"state of poem", "it's sampled"},
 		"locate":  {"state of where", "file:///srv/e2e"},
 	} {
-		expect(g.t, tool+" through call", g.reach(tool, map[string]any{}), parts...)
+		expect(h.t, tool+" through call", h.reach(tool, map[string]any{}), parts...)
 	}
 }
 
-func sdkRuns(g *guest) {
-	g.t.Helper()
-	params := g.reaching("count", map[string]any{})
+func sdkRuns(h *host) {
+	h.t.Helper()
+	params := h.reaching("count", map[string]any{})
 	// The modern era has the level in each request, the legacy one a method.
 	params.Meta = mcp.Meta{"io.modelcontextprotocol/logLevel": "debug"}
-	if g.version == "2025-11-25" {
-		if err := g.SetLoggingLevel(g.ctx(), &mcp.SetLoggingLevelParams{Level: "debug"}); err != nil {
-			g.t.Fatal(err)
+	if h.version == "2025-11-25" {
+		if err := h.SetLoggingLevel(h.ctx(), &mcp.SetLoggingLevelParams{Level: "debug"}); err != nil {
+			h.t.Fatal(err)
 		}
 	}
 	params.SetProgressToken("token")
-	res, err := g.CallTool(g.ctx(), params)
-	expect(g.t, "count", g.text("count", res, err), "three")
-	g.hears("log info at 3")
+	res, err := h.CallTool(h.ctx(), params)
+	expect(h.t, "count", h.text("count", res, err), "three")
+	h.hears("log info at 3")
 
-	ctx, cancel := context.WithCancel(g.ctx())
-	params = g.reaching("wait", map[string]any{})
+	ctx, cancel := context.WithCancel(h.ctx())
+	params = h.reaching("wait", map[string]any{})
 	params.SetProgressToken("left")
 	done := make(chan error)
 	go func() {
-		_, err := g.CallTool(ctx, params)
+		_, err := h.CallTool(ctx, params)
 		done <- err
 	}()
-	g.hears("progress left 1/")
+	h.hears("progress left 1/")
 	cancel()
 	if err := <-done; err == nil {
-		g.t.Error("a call that was cancelled has a result")
+		h.t.Error("a call that was cancelled has a result")
 	}
-	expect(g.t, "greet after a cancelled call", g.use("greet", map[string]any{"name": "on"}), "Hello, on")
+	expect(h.t, "greet after a cancelled call", h.use("greet", map[string]any{"name": "on"}), "Hello, on")
 }
 
-func sdkOther(g *guest) {
-	g.t.Helper()
-	ctx := g.ctx()
+func sdkOther(h *host) {
+	h.t.Helper()
+	ctx := h.ctx()
 	must := func(what string, err error) {
-		g.t.Helper()
+		h.t.Helper()
 		if err != nil {
-			g.t.Fatalf("%s: %v", what, err)
+			h.t.Fatalf("%s: %v", what, err)
 		}
 	}
-	prompts, err := g.ListPrompts(ctx, nil)
+	prompts, err := h.ListPrompts(ctx, nil)
 	must("list prompts", err)
-	resources, err := g.ListResources(ctx, nil)
+	resources, err := h.ListResources(ctx, nil)
 	must("list resources", err)
 	if len(prompts.Prompts) != 1 || len(resources.Resources) != 1 {
-		g.t.Errorf("%d prompts and %d resources, want one of each", len(prompts.Prompts), len(resources.Resources))
+		h.t.Errorf("%d prompts and %d resources, want one of each", len(prompts.Prompts), len(resources.Resources))
 	}
-	prompt, err := g.GetPrompt(ctx, &mcp.GetPromptParams{Name: "greeting", Arguments: map[string]string{"name": "Ada"}})
+	prompt, err := h.GetPrompt(ctx, &mcp.GetPromptParams{Name: "greeting", Arguments: map[string]string{"name": "Ada"}})
 	must("get prompt", err)
-	expect(g.t, "greeting", prompt.Messages[0].Content.(*mcp.TextContent).Text, "Greet Ada")
-	complete, err := g.Complete(ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "greeting"}, Argument: mcp.CompleteParamsArgument{Name: "name"}})
+	expect(h.t, "greeting", prompt.Messages[0].Content.(*mcp.TextContent).Text, "Greet Ada")
+	complete, err := h.Complete(ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "greeting"}, Argument: mcp.CompleteParamsArgument{Name: "name"}})
 	must("complete", err)
 	if !slices.Equal(complete.Completion.Values, []string{"Ada"}) {
-		g.t.Errorf("completions: %q", complete.Completion.Values)
+		h.t.Errorf("completions: %q", complete.Completion.Values)
 	}
-	read, err := g.ReadResource(ctx, &mcp.ReadResourceParams{URI: "made://book"})
+	read, err := h.ReadResource(ctx, &mcp.ReadResourceParams{URI: "made://book"})
 	must("read resource", err)
-	expect(g.t, "book", read.Contents[0].Text, "Once.")
+	expect(h.t, "book", read.Contents[0].Text, "Once.")
 
-	must("subscribe", g.Subscribe(ctx, &mcp.SubscribeParams{URI: "made://book"}))
-	g.reach("touch", map[string]any{})
-	g.hears("updated made://book")
-	must("unsubscribe", g.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: "made://book"}))
+	must("subscribe", h.Subscribe(ctx, &mcp.SubscribeParams{URI: "made://book"}))
+	h.reach("touch", map[string]any{})
+	h.hears("updated made://book")
+	must("unsubscribe", h.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: "made://book"}))
 }
 
 // TestToolsThatComeLater has the upstream add tools while it runs. A host is
@@ -207,22 +207,22 @@ func TestToolsThatComeLater(t *testing.T) {
 		w := newWorld(t)
 		for _, state := range []string{"cold", "warm"} {
 			t.Run(era.name+" "+state, func(t *testing.T) {
-				g := connect(t, w.serve(t, self(t, "sdk"), "greet", "new_used*"), era.version, true)
+				h := connect(t, w.serve(t, self(t, "sdk"), "greet", "new_used*"), era.version, true)
 				if state == "warm" { // what was added last time is in the cache, and gone once the upstream is asked
-					g.shows("greet", "new_used", "discover", "describe", "call")
-					g.use("greet", map[string]any{"name": "Ada"})
-					g.hears("tools changed")
+					h.shows("greet", "new_used", "discover", "describe", "call")
+					h.use("greet", map[string]any{"name": "Ada"})
+					h.hears("tools changed")
 				}
-				g.shows("greet", "discover", "describe", "call")
-				g.reach("grow", map[string]any{"name": "hidden"})
+				h.shows("greet", "discover", "describe", "call")
+				h.reach("grow", map[string]any{"name": "hidden"})
 				eventually(t, "new_hidden in discover", func() bool {
-					return strings.Contains(g.use("discover", map[string]any{"query": "hidden, new"}), "new_hidden(")
+					return strings.Contains(h.use("discover", map[string]any{"query": "hidden, new"}), "new_hidden(")
 				})
-				g.reach("grow", map[string]any{"name": "used"})
-				g.hears("tools changed")
-				g.shows("greet", "new_used", "discover", "describe", "call")
-				expect(t, "new_used", g.use("new_used", map[string]any{"name": "Ada"}), "Hello, Ada")
-				expect(t, "new_hidden through call", g.reach("new_hidden", map[string]any{"name": "Bo"}), "Hello, Bo")
+				h.reach("grow", map[string]any{"name": "used"})
+				h.hears("tools changed")
+				h.shows("greet", "new_used", "discover", "describe", "call")
+				expect(t, "new_used", h.use("new_used", map[string]any{"name": "Ada"}), "Hello, Ada")
+				expect(t, "new_hidden through call", h.reach("new_hidden", map[string]any{"name": "Bo"}), "Hello, Bo")
 			})
 		}
 	}

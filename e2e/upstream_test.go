@@ -21,6 +21,9 @@ type canned struct {
 	then   []string // written when the host has answered the request with the id "up-" and the name
 }
 
+// ready tells whether the tool answers a call by itself, with the same frames each time.
+func (c canned) ready() bool { return c.frames != nil || c.name == "huge" }
+
 // cannedTools are the hard bytes: what typed clients and servers lose, reorder,
 // round or refuse.
 func cannedTools() []canned {
@@ -77,6 +80,7 @@ func cannedTools() []canned {
 		{name: "slow"},   // answered when "quick" is called
 		{name: "quick"},  // answers itself, then "slow"
 		{name: "silent"}, // never answered
+		{name: "noise"},  // answers between lines that are no frames
 	}
 }
 
@@ -143,6 +147,12 @@ func (r *raw) call(params gjson.Result, id string) {
 		r.write([]string{`{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"` + strings.Repeat(`twenty megabytes \u0027 \u00e9 é `, 20<<20/32) + `"}]}}`}, id, "")
 	case name == "slow":
 		r.slow = id
+	case name == "noise":
+		r.write([]string{
+			"Listening on stdio.", "42", "[]", `{"level":"info"}`, `{"half":`, "", "\ufeff", "\x1b[1mbold\x1b[0m",
+			"{\n  \"jsonrpc\": \"2.0\",\n  \"method\": \"notifications/message\",\n  \"params\": {\n    \"data\": 1.0\n  }\n}",
+			`{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"` + "bad \xff\xc3 bytes" + `"}]}}`,
+		}, id, "")
 	case name == "quick":
 		r.write([]string{`{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"quick":1.0}}`}, id, "")
 		r.write([]string{`{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"slow":1.0}}`}, r.slow, "")

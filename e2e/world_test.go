@@ -128,7 +128,7 @@ type upstream struct {
 	Cwd     string            `json:"cwd,omitempty"`
 }
 
-// A entry is one server of a servers file.
+// An entry is one server of a servers file.
 type entry struct {
 	Upstream upstream `json:"upstream"`
 	Used     []string `json:"used"`

@@ -19,8 +19,8 @@ var eras = []struct{ name, version string }{
 	{"modern", "2026-07-28"},
 }
 
-// A guest is go-sdk's client with every capability, connected to a server.
-type guest struct {
+// A host is go-sdk's client with every capability, connected to a server.
+type host struct {
 	*mcp.ClientSession
 	t       *testing.T
 	version string      // with which it opened
@@ -29,10 +29,10 @@ type guest struct {
 }
 
 // connect starts c and connects to it.
-func connect(t *testing.T, c command, version string, through bool) *guest {
+func connect(t *testing.T, c command, version string, through bool) *host {
 	t.Helper()
-	g := &guest{t: t, version: version, through: through, told: make(chan string, 1<<12)}
-	client := mcp.NewClient(&mcp.Implementation{Name: "guest", Version: "1"}, g.options())
+	h := &host{t: t, version: version, through: through, told: make(chan string, 1<<12)}
+	client := mcp.NewClient(&mcp.Implementation{Name: "host", Version: "1"}, h.options())
 	client.AddRoots(&mcp.Root{URI: "file:///srv/e2e", Name: "e2e"})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -40,12 +40,12 @@ func connect(t *testing.T, c command, version string, through bool) *guest {
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
-	g.ClientSession = session
+	h.ClientSession = session
 	t.Cleanup(func() { session.Close() })
-	return g
+	return h
 }
 
-func (g *guest) options() *mcp.ClientOptions {
+func (h *host) options() *mcp.ClientOptions {
 	return &mcp.ClientOptions{
 		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			return &mcp.CreateMessageResult{Role: "assistant", Model: "none", Content: &mcp.TextContent{Text: "it's sampled"}}, nil
@@ -54,74 +54,74 @@ func (g *guest) options() *mcp.ClientOptions {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "O'Neill"}}, nil
 		},
 		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
-			g.told <- fmt.Sprintf("log %s %v", r.Params.Level, r.Params.Data)
+			h.told <- fmt.Sprintf("log %s %v", r.Params.Level, r.Params.Data)
 		},
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-			g.told <- fmt.Sprintf("progress %v %v/%v", r.Params.ProgressToken, r.Params.Progress, r.Params.Total)
+			h.told <- fmt.Sprintf("progress %v %v/%v", r.Params.ProgressToken, r.Params.Progress, r.Params.Total)
 		},
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
-			g.told <- "updated " + r.Params.URI
+			h.told <- "updated " + r.Params.URI
 		},
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { g.told <- "tools changed" },
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { h.told <- "tools changed" },
 	}
 }
 
 // ctx bounds one request.
-func (g *guest) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(g.t.Context(), patience)
-	g.t.Cleanup(cancel)
+func (h *host) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
+	h.t.Cleanup(cancel)
 	return ctx
 }
 
 // hears waits for a notification whose line begins so; the ones before it are lost.
-func (g *guest) hears(line string) {
-	g.t.Helper()
+func (h *host) hears(line string) {
+	h.t.Helper()
 	var others []string
 	end := time.After(patience)
 	for {
 		select {
-		case told := <-g.told:
+		case told := <-h.told:
 			if strings.HasPrefix(told, line) {
 				return
 			}
 			others = append(others, told)
 		case <-end:
-			g.t.Fatalf("no notification %q, only %q", line, others)
+			h.t.Fatalf("no notification %q, only %q", line, others)
 		}
 	}
 }
 
 // use calls a tool by its own name and returns its text.
-func (g *guest) use(tool string, args any) string {
-	g.t.Helper()
-	res, err := g.CallTool(g.ctx(), &mcp.CallToolParams{Name: tool, Arguments: args})
-	return g.text(tool, res, err)
+func (h *host) use(tool string, args any) string {
+	h.t.Helper()
+	res, err := h.CallTool(h.ctx(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	return h.text(tool, res, err)
 }
 
 // reach calls a tool through "call", where the facade stands between, and
 // returns its text.
-func (g *guest) reach(tool string, args any) string {
-	g.t.Helper()
-	res, err := g.CallTool(g.ctx(), g.reaching(tool, args))
-	return g.text(tool, res, err)
+func (h *host) reach(tool string, args any) string {
+	h.t.Helper()
+	res, err := h.CallTool(h.ctx(), h.reaching(tool, args))
+	return h.text(tool, res, err)
 }
 
-func (g *guest) reaching(tool string, args any) *mcp.CallToolParams {
-	if !g.through {
+func (h *host) reaching(tool string, args any) *mcp.CallToolParams {
+	if !h.through {
 		return &mcp.CallToolParams{Name: tool, Arguments: args}
 	}
 	return &mcp.CallToolParams{Name: "call", Arguments: map[string]any{"tool": tool, "args": args}}
 }
 
 // text joins the texts of a result that is no error.
-func (g *guest) text(tool string, res *mcp.CallToolResult, err error) string {
-	g.t.Helper()
+func (h *host) text(tool string, res *mcp.CallToolResult, err error) string {
+	h.t.Helper()
 	if err != nil {
-		g.t.Fatalf("%s: %v", tool, err)
+		h.t.Fatalf("%s: %v", tool, err)
 	}
 	text := texts(res)
 	if res.IsError {
-		g.t.Fatalf("%s: error result: %s", tool, text)
+		h.t.Fatalf("%s: error result: %s", tool, text)
 	}
 	return text
 }
@@ -137,12 +137,12 @@ func texts(res *mcp.CallToolResult) string {
 }
 
 // tools lists all tools.
-func (g *guest) tools() []*mcp.Tool {
-	g.t.Helper()
+func (h *host) tools() []*mcp.Tool {
+	h.t.Helper()
 	var tools []*mcp.Tool
-	for tool, err := range g.Tools(g.ctx(), nil) {
+	for tool, err := range h.Tools(h.ctx(), nil) {
 		if err != nil {
-			g.t.Fatalf("list tools: %v", err)
+			h.t.Fatalf("list tools: %v", err)
 		}
 		tools = append(tools, tool)
 	}
@@ -159,16 +159,16 @@ func names(tools []*mcp.Tool) []string {
 
 // shows waits until the tools listed are these, in this order. A server that
 // registers tools late is listed again.
-func (g *guest) shows(want ...string) {
-	g.t.Helper()
+func (h *host) shows(want ...string) {
+	h.t.Helper()
 	var got []string
 	defer func() {
-		if g.t.Failed() {
-			g.t.Logf("shown: %q\nwant:  %q", got, want)
+		if h.t.Failed() {
+			h.t.Logf("shown: %q\nwant:  %q", got, want)
 		}
 	}()
-	eventually(g.t, "surface as wanted", func() bool {
-		got = names(g.tools())
+	eventually(h.t, "surface as wanted", func() bool {
+		got = names(h.tools())
 		return slices.Equal(got, want)
 	})
 }
@@ -185,7 +185,7 @@ func expect(t *testing.T, what, text string, parts ...string) {
 
 // ways runs f with the upstream alone, and with the facade before it on an
 // empty cache and on a full one, in each era.
-func ways(t *testing.T, u upstream, used []string, f func(*guest)) {
+func ways(t *testing.T, u upstream, used []string, f func(*host)) {
 	t.Helper()
 	for _, era := range eras {
 		w := newWorld(t)
