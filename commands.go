@@ -3,18 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"log/slog"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"mcp-facade/catalog"
 	"mcp-facade/compact"
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
@@ -23,255 +20,178 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-//go:embed facade.servers.example.json
-var exampleFile []byte
-
-// errTool marks a tool's own error: it has been printed, and the exit code is 1.
-var errTool = errors.New("the tool answered with an error")
-
-// initFile writes the example servers file where it is looked for.
-func initFile(_ context.Context, e *env, o *options, args []string) error {
-	if len(args) > 0 {
-		return usage("init takes no arguments")
-	}
-	path := e.configFile
-	if o.config != "" {
-		path = o.config
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("init: %w", err)
-	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return &config.Error{Path: path, Err: errors.New("is there already and stays as it is"), Hint: "edit it, or give another place with --config"}
-	}
-	if err != nil {
-		return fmt.Errorf("init: %w", err)
-	}
-	_, err = file.Write(exampleFile)
-	if err = errors.Join(err, file.Close()); err != nil {
-		os.Remove(path)
-		return fmt.Errorf("init: %w", err)
-	}
-	fmt.Fprintln(e.stdout, path)
-	fmt.Fprintln(e.stderr, "Put your servers into it, then: mcp-facade try NAME")
-	return nil
-}
-
-// A serverLine is one server as servers lists it.
-type serverLine struct {
-	Name     string     `json:"name"`
-	Upstream string     `json:"upstream"`
-	Tools    *int       `json:"tools"`  // null: not cached
-	Listed   *time.Time `json:"listed"` // null: not cached
-	Cached   string     `json:"cached"` // "fresh", "stale" or why it is not cached
-	Error    string     `json:"error,omitempty"`
-}
-
-// servers lists the configured servers, their catalogs and ages.
-func servers(_ context.Context, e *env, o *options, args []string) error {
-	if len(args) > 0 {
-		return usage("servers takes no arguments")
-	}
-	file, err := e.file(o)
-	if err != nil {
-		return err
-	}
-	lines := []serverLine{}
-	for _, name := range file.Names() {
-		lines = append(lines, e.serverLine(o, file, name))
-	}
-	if o.json {
-		return printJSON(e.stdout, map[string]any{"file": file.Path, "servers": lines})
-	}
-	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	for _, l := range lines {
-		tools, cached := "-", l.Cached
-		if l.Tools != nil {
-			tools = fmt.Sprintf("%d tools", *l.Tools)
-			cached = fmt.Sprintf("listed %s ago, %s", time.Since(*l.Listed).Round(time.Second), l.Cached)
-		}
-		if l.Error != "" {
-			tools, cached = "-", "error: "+l.Error
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.Name, l.Upstream, tools, cached)
-	}
-	return w.Flush()
-}
-
-func (e *env) serverLine(o *options, file *config.File, name string) serverLine {
-	l := serverLine{Name: name}
-	s, err := file.Server(name)
-	if err == nil {
-		l.Upstream = s.Upstream.URL
-		if s.Upstream.Command != "" {
-			l.Upstream = s.Upstream.Command
-		}
-		err = s.Unbuilt()
-	}
-	if err != nil {
-		l.Error = err.Error()
-		return l
-	}
-	head, tools, err := e.cached(o, s)
-	if err != nil {
-		l.Cached = strings.TrimPrefix(err.Error(), "not cached: ")
-		return l
-	}
-	n := len(tools)
-	l.Tools, l.Listed, l.Cached = &n, &head.Listed, "fresh"
-	if time.Since(head.Listed) > s.TTL {
-		l.Cached = "stale"
-	}
-	return l
-}
-
-// cached is the newest catalog of a server on disk: its head and its tools.
-func (e *env) cached(o *options, s *config.Server) (catalog.Head, []catalog.Tool, error) {
-	store, err := e.store(o, s)
-	if err != nil {
-		return catalog.Head{}, nil, err
-	}
-	heads, err := store.Views()
-	if err != nil {
-		return catalog.Head{}, nil, err
-	}
-	if len(heads) == 0 {
-		return catalog.Head{}, nil, errors.New("not cached yet")
-	}
-	newest := heads[0]
-	for _, h := range heads {
-		if h.Listed.After(newest.Listed) {
-			newest = h
-		}
-	}
-	entry, err := store.LoadExact(newest.View)
-	if err != nil {
-		return newest, nil, err
-	}
-	pages, err := entry.List("tools/list")
-	if err != nil {
-		return newest, nil, err
-	}
-	c, _ := catalog.New(pages)
-	return newest, c.Tools(), nil
-}
-
-// withHost runs fn as the host of a server, opened in this process. args are
-// the command's own, of which the first names the server unless that stands
-// after --.
-func withHost(ctx context.Context, e *env, o *options, args []string, fn func(h *host, s *config.Server, rest []string) error) error {
-	name := o.server
-	if name == "" && o.inPlace == nil && o.url == "" {
-		if len(args) == 0 {
-			return usage("which server? Give its name")
-		}
-		name, args = args[0], args[1:]
-	}
-	s, err := e.server(o, name)
-	if err != nil {
-		return err
-	}
-	if err := s.Unbuilt(); err != nil {
-		return err
-	}
-	h := inProcess(ctx, s.Name, e.facadeOptions(o, s))
-	_, err = h.open()
-	if err == nil {
-		err = fn(h, s, args)
-	}
-	return errors.Join(err, h.close())
-}
-
-// metaName is how a meta-tool of this surface is called: as listed, else by
-// its plain name, which is answered too.
-func metaName(s *config.Server, list []gjson.Result, kind string) string {
-	for _, t := range list {
-		if name := t.Get("name").Str; strings.HasSuffix(name, kind) && strings.HasPrefix(name, s.Prefix) {
-			return name
-		}
-	}
-	return s.Prefix + kind
-}
-
-// viaMeta calls a meta-tool and prints what it says.
-func viaMeta(ctx context.Context, e *env, o *options, args []string, kind string, params func(rest []string) ([]byte, error)) error {
-	return withHost(ctx, e, o, args, func(h *host, s *config.Server, rest []string) error {
-		p, err := params(rest)
-		if err != nil {
-			return err
-		}
-		list, err := h.request("tools/list", []byte("{}"))
-		if err != nil {
-			return err
-		}
-		r, err := h.call(metaName(s, list.Get("tools").Array(), kind), p)
-		if err != nil {
-			return err
-		}
-		return printResult(e, o, r)
-	})
-}
-
-// printResult prints a tool result: its texts, or the whole of it.
-func printResult(e *env, o *options, r gjson.Result) error {
-	if o.json {
-		fmt.Fprintln(e.stdout, r.Raw)
-	} else {
-		fmt.Fprintln(e.stdout, text(r))
-	}
-	if r.Get("isError").Bool() {
-		return errTool
-	}
-	return nil
-}
-
 // discover searches a server's tools.
 func discover(ctx context.Context, e *env, o *options, args []string) error {
-	return viaMeta(ctx, e, o, args, "discover", func(rest []string) ([]byte, error) {
-		return object("query", strings.Join(rest, " ")), nil
-	})
+	s, words, err := e.target(o, args)
+	if err != nil {
+		return err
+	}
+	if err := e.fetch(ctx, o, s); err != nil {
+		return err
+	}
+	return e.meta(ctx, o, s, "discover", object("query", strings.Join(words, " ")))
 }
 
 // describe prints tools in full.
 func describe(ctx context.Context, e *env, o *options, args []string) error {
-	return viaMeta(ctx, e, o, args, "describe", func(rest []string) ([]byte, error) {
-		if len(rest) == 0 {
-			return nil, usage("describe which tool?")
-		}
-		return wire.SetMember(object("tool", strings.Join(rest, ",")), "full", []byte("true")), nil
-	})
+	s, names, err := e.target(o, args)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return usage("describe which tool?")
+	}
+	if err := e.fetch(ctx, o, s); err != nil {
+		return err
+	}
+	return e.meta(ctx, o, s, "describe", fmt.Appendf(nil, `{"tool":%s,"full":true}`, array(names)))
 }
 
-// call runs a tool with the arguments that stand in the command line, or "-"
-// for those on stdin.
+// call runs a tool.
 func call(ctx context.Context, e *env, o *options, args []string) error {
-	return viaMeta(ctx, e, o, args, "call", func(rest []string) ([]byte, error) {
-		if len(rest) == 0 || len(rest) > 2 {
-			return nil, usage("call takes a tool and one JSON object of arguments")
+	s, words, err := e.target(o, args)
+	if err != nil {
+		return err
+	}
+	if len(words) == 0 || len(words) > 2 {
+		return usage("call takes a tool and one JSON object of arguments")
+	}
+	params := object("tool", words[0])
+	if len(words) == 2 {
+		given, err := e.arguments(ctx, words[1])
+		if err != nil {
+			return err
 		}
-		params := object("tool", rest[0])
-		if len(rest) == 1 {
-			return params, nil
+		params = wire.SetMember(params, "args", given)
+	}
+	return e.meta(ctx, o, s, "call", params)
+}
+
+// arguments are those of a call: a raw object, or "-" for the one on stdin.
+func (e *env) arguments(ctx context.Context, word string) ([]byte, error) {
+	raw := []byte(word)
+	if word == "-" {
+		var err error
+		if raw, err = readAll(ctx, e.stdin); err != nil {
+			return nil, fmt.Errorf("call: read arguments: %w", err)
 		}
-		raw := []byte(rest[1])
-		if rest[1] == "-" {
-			var err error
-			if raw, err = io.ReadAll(e.stdin); err != nil {
-				return nil, fmt.Errorf("call: read arguments: %w", err)
-			}
-		}
-		if !gjson.ValidBytes(raw) || !gjson.ParseBytes(raw).IsObject() {
-			return nil, usage("call: the arguments must be one JSON object")
-		}
-		return wire.SetMember(params, "args", bytes.TrimSpace(raw)), nil
-	})
+	}
+	if !gjson.ValidBytes(raw) || !gjson.ParseBytes(raw).IsObject() {
+		return nil, &usageError{what: "call: the arguments are not one JSON object", hint: `mcp-facade call NAME TOOL '{"key": "value"}'`}
+	}
+	return bytes.TrimSpace(raw), nil
+}
+
+// readAll reads r to its end. The goroutine that reads outlives an interruption
+// and ends with the program.
+func readAll(ctx context.Context, r io.Reader) (all []byte, err error) {
+	done := make(chan struct{})
+	go func() { all, err = io.ReadAll(r); close(done) }()
+	select {
+	case <-done:
+		return all, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // object is a raw object with one string.
 func object(key, value string) []byte {
 	b := wire.AppendString([]byte("{"), key)
 	return append(wire.AppendString(append(b, ':'), value), '}')
+}
+
+// array is a raw array of strings.
+func array(values []string) []byte {
+	b := []byte("[")
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = wire.AppendString(b, v)
+	}
+	return append(b, ']')
+}
+
+// target takes the name of a server off a subcommand's words, unless the server
+// stands after -- or has a URL.
+func (e *env) target(o *options, words []string) (*config.Server, []string, error) {
+	if !o.asks() {
+		if len(words) == 0 {
+			return nil, nil, usage("which server?")
+		}
+		o.server, words = words[0], words[1:]
+	}
+	s, err := e.server(o)
+	return s, words, err
+}
+
+// fetch lists the server now if nothing of it is cached, so that what fails is
+// an error and not an answer for a model.
+func (e *env) fetch(ctx context.Context, o *options, s *config.Server) error {
+	if _, _, err := e.cached(o, s); !errors.Is(err, errNothingCached) {
+		return nil // there is a catalog, or no place for one
+	}
+	_, err := facade.Refresh(ctx, e.facadeOptions(o, s, slog.LevelError))
+	return err
+}
+
+// meta calls a meta-tool and prints what it says. The host is shown these tools
+// alone, whatever the servers file says, so that their names are known.
+func (e *env) meta(ctx context.Context, o *options, s *config.Server, kind string, params []byte) error {
+	s.Surface, s.Auto, s.Used = "meta", false, nil
+	return e.withHost(ctx, o, s, slog.LevelError, func(h *host) error {
+		list, err := h.tools()
+		if err != nil {
+			return err
+		}
+		r, err := h.call(metaName(s, list, kind), params)
+		if err != nil {
+			return err
+		}
+		return printResult(e, o, s, kind, r)
+	})
+}
+
+// withHost runs fn as the host of a server, opened in this process.
+func (e *env) withHost(ctx context.Context, o *options, s *config.Server, level slog.Level, fn func(h *host) error) error {
+	h := inProcess(ctx, s.Name, e.facadeOptions(o, s, level))
+	_, err := h.open()
+	if err == nil {
+		err = fn(h)
+	}
+	return errors.Join(err, h.close())
+}
+
+// metaTools are what a surface that hides tools ends with.
+var metaTools = [...]string{"discover", "describe", "call"}
+
+// metaName is how a meta-tool of this surface is called: as listed, which may
+// be another name because the upstream has that one; else by its plain name,
+// which is answered too.
+func metaName(s *config.Server, list []gjson.Result, kind string) string {
+	name := s.Prefix + kind
+	for i, meta := range metaTools {
+		if at := len(list) - len(metaTools) + i; at < 0 || !strings.HasSuffix(list[at].Get("name").Str, s.Prefix+meta) {
+			return s.Prefix + kind
+		} else if meta == kind {
+			name = list[at].Get("name").Str
+		}
+	}
+	return name
+}
+
+// printResult prints a tool result: its texts, or the whole of it.
+func printResult(e *env, o *options, s *config.Server, kind string, r gjson.Result) error {
+	if o.json {
+		fmt.Fprintln(e.stdout, r.Raw)
+	} else {
+		fmt.Fprintln(e.stdout, text(r))
+	}
+	if r.Get("isError").Bool() {
+		return fmt.Errorf("%s: %s: the answer is an error", s.Name, kind)
+	}
+	return nil
 }
 
 // A toolLine is one tool of the surface and what it costs a model.
@@ -286,54 +206,73 @@ type cost struct {
 	Tokens int `json:"tokens"`
 }
 
+// A toolReport is what tools --json prints.
+type toolReport struct {
+	Server    string     `json:"server"`
+	Catalog   *cost      `json:"catalog"` // what every tool costs, as the upstream lists it; null: nothing could be cached
+	Surface   cost       `json:"surface"` // what is shown in its place
+	Estimator string     `json:"estimator"`
+	Tools     []toolLine `json:"tools"`
+}
+
+// estimator names how tokens are counted.
+const estimator = "o200k estimate"
+
 // tools prints the surface and what it costs beside the whole catalog.
 func tools(ctx context.Context, e *env, o *options, args []string) error {
-	var server *config.Server
-	var list []gjson.Result
-	err := withHost(ctx, e, o, args, func(h *host, s *config.Server, rest []string) error {
-		if len(rest) > 0 {
-			return usage("tools takes one server")
-		}
-		r, err := h.request("tools/list", []byte("{}"))
-		server, list = s, r.Get("tools").Array()
-		return err
-	})
+	s, rest, err := e.target(o, args)
 	if err != nil {
 		return err
 	}
-	all, err := e.whole(o, server)
+	if len(rest) > 0 {
+		return usage("tools takes one server")
+	}
+	list, err := e.surface(ctx, o, s)
 	if err != nil {
 		return err
 	}
 	lines, shown := costs(list)
+	all, err := e.whole(o, s)
 	if o.json {
-		return printJSON(e.stdout, map[string]any{"server": server.Name, "tools": lines, "surface": shown, "catalog": all, "estimator": estimator})
+		return printJSON(e.stdout, toolReport{s.Name, all, shown, estimator, lines})
 	}
 	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range lines {
 		fmt.Fprintf(w, "%d\t  %s\n", l.Tokens, l.Name)
 	}
 	w.Flush()
-	fmt.Fprintf(e.stdout, "%d tokens for %d tools; all %d tools of %s cost %d (%ss)\n", shown.Tokens, shown.Tools, all.Tools, server.Name, all.Tokens, estimator)
+	fmt.Fprintf(e.stdout, "%d tokens for %s (%ss)", shown.Tokens, plural(shown.Tools, "tool"), estimator)
+	if err == nil {
+		fmt.Fprintf(e.stdout, "; without mcp-facade %d for %d", all.Tokens, all.Tools)
+	}
+	fmt.Fprintln(e.stdout)
 	return nil
 }
 
-// estimator names how tokens are counted.
-const estimator = "o200k estimate"
+// surface is what a host is shown.
+func (e *env) surface(ctx context.Context, o *options, s *config.Server) (list []gjson.Result, err error) {
+	if err := e.fetch(ctx, o, s); err != nil {
+		return nil, err
+	}
+	err = e.withHost(ctx, o, s, slog.LevelWarn, func(h *host) error {
+		list, err = h.tools()
+		return err
+	})
+	return list, err
+}
 
-// whole is what a server's catalog costs untrimmed. A server that has just
-// been served has one, unless it could not be listed.
-func (e *env) whole(o *options, s *config.Server) (cost, error) {
+// whole is what a server's catalog costs untrimmed.
+func (e *env) whole(o *options, s *config.Server) (*cost, error) {
 	_, tools, err := e.cached(o, s)
 	if err != nil {
-		return cost{}, fmt.Errorf("%s: its tools could not be listed: %w", s.Name, err)
+		return nil, fmt.Errorf("%s: its catalog could not be stored: %w", s.Name, err)
 	}
 	all := make([]gjson.Result, len(tools))
 	for i, t := range tools {
 		all[i] = gjson.ParseBytes(t.Raw)
 	}
 	_, c := costs(all)
-	return c, nil
+	return &c, nil
 }
 
 // costs estimates what a model pays for each tool and for all: the tokens of
@@ -352,31 +291,50 @@ func costs(list []gjson.Result) ([]toolLine, cost) {
 
 // refresh fetches the lists of a server now and prints what changed.
 func refresh(ctx context.Context, e *env, o *options, args []string) error {
-	name := o.server
-	if name == "" && o.inPlace == nil {
-		if len(args) != 1 {
-			return usage("refresh takes one server")
-		}
-		name = args[0]
-	}
-	s, err := e.server(o, name)
+	s, rest, err := e.target(o, args)
 	if err != nil {
 		return err
 	}
-	if err := s.Unbuilt(); err != nil {
-		return err
+	if len(rest) > 0 {
+		return usage("refresh takes one server")
 	}
-	changes, err := facade.Refresh(ctx, e.facadeOptions(o, s))
+	changes, err := e.refreshed(ctx, o, s)
 	if err != nil {
 		return err
 	}
 	if o.json {
-		return printJSON(e.stdout, map[string]any{"server": s.Name, "changes": changes})
+		return printJSON(e.stdout, changeReport{s.Name, changes})
 	}
 	for _, c := range changes {
-		fmt.Fprintln(e.stdout, c.What, compact.Line(c.Tool))
+		fmt.Fprintf(e.stdout, "%-7s  %s\n", c.What, compact.Line(c.Tool))
+	}
+	if len(changes) == 0 {
+		fmt.Fprintf(e.stderr, "%s: no tool has changed\n", s.Name)
 	}
 	return nil
+}
+
+// A changeReport is what refresh --json prints.
+type changeReport struct {
+	Server  string          `json:"server"`
+	Changes []facade.Change `json:"changes"`
+}
+
+// refreshed lists the server and makes sure that what it said is stored.
+func (e *env) refreshed(ctx context.Context, o *options, s *config.Server) ([]facade.Change, error) {
+	start := time.Now()
+	changes, err := facade.Refresh(ctx, e.facadeOptions(o, s, slog.LevelError))
+	if err != nil {
+		return nil, err
+	}
+	head, _, err := e.cached(o, s)
+	if err == nil && head.Listed.Before(start) {
+		err = fmt.Errorf("the cache still holds the lists of %s", head.Listed.Format(time.DateTime))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: refresh: nothing new was stored: %w", s.Name, err)
+	}
+	return changes, nil
 }
 
 func printJSON(w io.Writer, v any) error {

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
-	"time"
+	"unicode"
 
+	"mcp-facade/compact"
 	"mcp-facade/facade"
 	"mcp-facade/facade/wire"
 
@@ -18,12 +20,11 @@ import (
 // A host plays the host for try and for the commands: one request at a time
 // over a pair of streams.
 type host struct {
-	server  string
-	out     io.WriteCloser
-	in      *wire.Reader
-	notices func(m wire.Message) // notifications; may be nil
-	id      int
-	close   func() error
+	server string
+	out    io.WriteCloser
+	in     *wire.Reader
+	id     int
+	close  func() error // ends it; needed once
 }
 
 // hostOpening is what such a host says of itself: legacy, and capable of nothing.
@@ -81,17 +82,19 @@ func (h *host) request(method string, params []byte) (gjson.Result, error) {
 		switch {
 		case m.IsRequest():
 			h.out.Write(append(wire.ErrorResponse(m.ID.Raw, -32601, "mcp-facade's commands have no "+m.Method, nil), '\n'))
-		case m.IsNotification():
-			if h.notices != nil {
-				h.notices(m)
-			}
 		case m.Key() == "n"+strconv.Itoa(h.id):
 			if m.Error.Exists() {
-				return gjson.Result{}, fmt.Errorf("%s: %s: %s", h.server, method, m.Error.Get("message").Str)
+				return gjson.Result{}, fmt.Errorf("%s: %s: %s", h.server, method, compact.Line(m.Error.Get("message").Str))
 			}
 			return m.Result, nil
 		}
 	}
+}
+
+// tools are the raw tools of the surface.
+func (h *host) tools() ([]gjson.Result, error) {
+	r, err := h.request("tools/list", []byte("{}"))
+	return r.Get("tools").Array(), err
 }
 
 // call runs one tool; args is a raw object.
@@ -101,25 +104,24 @@ func (h *host) call(tool string, args []byte) (gjson.Result, error) {
 	return h.request("tools/call", params)
 }
 
-// text is the texts of a tool result, a line each; other content is named.
+// text is the texts of a tool result, a line each; other content is named. It
+// is for a terminal, and without the control characters that could move one.
 func text(result gjson.Result) string {
-	var out []byte
-	for i, c := range result.Get("content").Array() {
-		if i > 0 {
-			out = append(out, '\n')
-		}
-		if c.Get("type").Str == "text" {
-			out = append(out, c.Get("text").Str...)
+	var parts []string
+	for _, c := range result.Get("content").Array() {
+		if kind := c.Get("type").Str; kind == "text" {
+			parts = append(parts, strings.Map(printable, c.Get("text").Str))
 		} else {
-			out = fmt.Appendf(out, "[%s, %d bytes]", c.Get("type").Str, len(c.Raw))
+			parts = append(parts, fmt.Sprintf("[%s, %d bytes; --json shows it]", compact.Line(kind), len(c.Raw)))
 		}
 	}
-	return string(out)
+	return strings.Join(parts, "\n")
 }
 
-// timed is how long fn takes.
-func timed(fn func() error) (time.Duration, error) {
-	start := time.Now()
-	err := fn()
-	return time.Since(start), err
+// printable drops control characters other than tab and line feed.
+func printable(r rune) rune {
+	if r != '\t' && r != '\n' && unicode.IsControl(r) {
+		return -1
+	}
+	return r
 }

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-facade/catalog"
@@ -17,28 +22,39 @@ import (
 )
 
 // serve serves one server to the host on stdin and stdout.
-func serve(ctx context.Context, e *env, o *options) error {
-	if o.server == "" && o.inPlace == nil && o.url == "" {
-		fmt.Fprint(e.stderr, helpText)
-		return usage("serve what? Give --server NAME, or a command after --")
+func serve(ctx context.Context, e *env, o *options, _ []string) error {
+	if !o.asks() {
+		fmt.Fprint(e.stderr, helpText+"\n")
+		return &usageError{what: "there is nothing to serve", hint: "mcp-facade --server NAME, or for a look: mcp-facade try"}
 	}
-	s, err := e.server(o, o.server)
+	s, err := e.server(o)
 	if err != nil {
 		return err
 	}
-	if err := s.Unbuilt(); err != nil {
-		return err
-	}
 	if e.terminal {
-		fmt.Fprintf(e.stderr, "mcp-facade: %s: waiting for an MCP host on stdin; this command is for a host's config. For a look: mcp-facade try %s\n", s.Name, s.Name)
+		fmt.Fprintf(e.stderr, "mcp-facade: %s: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try %s\n", s.Name, o.again(s))
 	}
-	return facade.New(e.facadeOptions(o, s)).Run(ctx, e.stdin, e.stdout)
+	if err := facade.New(e.facadeOptions(o, s, slog.LevelWarn)).Run(ctx, e.stdin, e.stdout); err != nil {
+		return fmt.Errorf("%s: read from the host: %w", s.Name, err)
+	}
+	return nil
 }
 
-// server finds the server that is asked for: by name in the servers file, or
-// in place.
-func (e *env) server(o *options, name string) (*config.Server, error) {
-	s, err := e.find(o, name)
+// asks reports whether the flags name a server.
+func (o *options) asks() bool { return o.server != "" || o.url != "" || o.inPlace != nil }
+
+// again is how the same server is named to a subcommand.
+func (o *options) again(s *config.Server) string {
+	if o.server != "" {
+		return s.Name
+	}
+	return "-- COMMAND…"
+}
+
+// server finds the server that is asked for, in the servers file or in place,
+// if it can be served.
+func (e *env) server(o *options) (*config.Server, error) {
+	s, err := e.find(o)
 	if err != nil {
 		return nil, err
 	}
@@ -47,57 +63,73 @@ func (e *env) server(o *options, name string) (*config.Server, error) {
 	case "meta", "all":
 		s.Surface = o.surface
 	default:
-		return nil, usage("--surface is %q; want meta or all", o.surface)
+		return nil, usage("--surface %q: want meta or all", o.surface)
 	}
-	return s, nil
+	return s, s.Unbuilt()
 }
 
-func (e *env) find(o *options, name string) (*config.Server, error) {
+func (e *env) find(o *options) (*config.Server, error) {
+	name, err := o.inPlaceName()
 	switch {
-	case o.inPlace != nil && (name != "" || o.url != ""):
-		return nil, usage("give one of --server, --url and a command after --")
+	case err != nil:
+		return nil, err
+	case o.inPlace != nil && (o.server != "" || o.url != ""), o.server != "" && o.url != "":
+		return nil, usage("two servers are named: want one of --server, --url and a command after --")
 	case o.inPlace != nil && len(o.inPlace) == 0:
 		return nil, usage("there is no command after --")
 	case o.inPlace != nil:
-		return config.InPlace(o.inPlaceName(), o.inPlace[0], o.inPlace[1:]), nil
+		return config.InPlace(name, o.inPlace[0], o.inPlace[1:]), nil
 	case o.url != "":
-		return config.InPlaceURL(o.inPlaceName(), o.url), nil
+		return config.InPlaceURL(name, o.url), nil
+	case o.name != "":
+		return nil, usage("--name is for a command after --: %s has its name from the servers file", o.server)
 	}
 	file, err := e.file(o)
 	if err != nil {
 		return nil, err
 	}
-	return file.Server(name)
+	return file.Server(o.server)
 }
 
-// inPlaceName is --name, else the command's last word, cleaned.
-func (o *options) inPlaceName() string {
-	words := append([]string{o.name}, o.inPlace...)
-	if o.name != "" {
-		words = words[:1]
+// inPlaceName is what a server that is in no file is called until it says its
+// own name: --name, else a word of the command, else the URL's host.
+func (o *options) inPlaceName() (string, error) {
+	name := facade.CleanName(o.name)
+	if name == "" && o.name != "" {
+		return "", usage("--name %q: want letters or digits", o.name)
 	}
-	last := o.url
-	for _, w := range words {
-		if w != "" && !strings.HasPrefix(w, "-") {
-			last = w
-		}
+	if u, err := url.Parse(o.url); err == nil {
+		name = cmp.Or(name, facade.CleanName(u.Hostname()))
 	}
-	last = strings.TrimSuffix(filepath.Base(last), filepath.Ext(last))
-	if name := facade.CleanName(last); name != "" {
-		return name
-	}
-	return "upstream"
+	return cmp.Or(name, facade.CleanName(commandName(o.inPlace)), "upstream"), nil
 }
+
+// commandName is the last word of a command that is not a flag and not the
+// value of one: that may be a secret.
+func commandName(words []string) (name string) {
+	after := ""
+	for _, w := range words {
+		if !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") && (!strings.HasPrefix(after, "-") || slices.Contains(switches[:], after)) {
+			name = w
+		}
+		after = w
+	}
+	name, _, _ = strings.Cut(name, "?")
+	name = path.Base(filepath.ToSlash(name))
+	return strings.TrimSuffix(name, path.Ext(name))
+}
+
+// switches are flags without a value of the programs that start servers.
+var switches = [...]string{"-y", "--yes", "-q", "--quiet", "-i", "--rm", "--init", "-u", "-m", "--"}
+
+// configPath is where the servers file is.
+func (e *env) configPath(o *options) string { return cmp.Or(o.config, e.configFile) }
 
 // file reads the servers file.
 func (e *env) file(o *options) (*config.File, error) {
-	path := e.configFile
-	if o.config != "" {
-		path = o.config
-	}
-	file, err := config.Load(path)
+	file, err := config.Load(e.configPath(o))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &config.Error{Err: fmt.Errorf("no servers file: looked at %s (--config and $MCP_FACADE_CONFIG name another)", path), Hint: "mcp-facade init"}
+		return nil, e.noFile(o)
 	}
 	if err != nil {
 		return nil, err
@@ -108,9 +140,22 @@ func (e *env) file(o *options) (*config.File, error) {
 	return file, nil
 }
 
-// facadeOptions is what a Facade of this server is made of.
-func (e *env) facadeOptions(o *options, s *config.Server) facade.Options {
-	log := e.logger(o, s.Name)
+// noFile says where the servers file was looked for.
+func (e *env) noFile(o *options) error {
+	why, hint := "--config and $MCP_FACADE_CONFIG are not set", "mcp-facade init, which writes an example there"
+	switch {
+	case o.config != "":
+		why, hint = "where --config says", fmt.Sprintf("mcp-facade init --config %q, which writes an example there", o.config)
+	case e.configVar:
+		why = "where $MCP_FACADE_CONFIG says"
+	}
+	return &config.Error{Err: fmt.Errorf("no servers file: looked at %s (%s)", e.configPath(o), why), Hint: hint}
+}
+
+// facadeOptions is what a Facade of this server is made of. It logs what is at
+// least as bad as level.
+func (e *env) facadeOptions(o *options, s *config.Server, level slog.Level) facade.Options {
+	log := e.logger(o, s.Name, level)
 	store, err := e.store(o, s)
 	if err != nil {
 		log.Warn("nothing is cached", "err", err)
@@ -118,7 +163,7 @@ func (e *env) facadeOptions(o *options, s *config.Server) facade.Options {
 	return facade.Options{
 		Server:  s,
 		Unnamed: s.Path == "" && o.name == "",
-		Dial:    func(ctx context.Context) (upstream.Conn, error) { return e.dial(ctx, o, s) },
+		Dial:    func(ctx context.Context) (upstream.Conn, error) { return e.dial(ctx, s, log) },
 		Store:   store,
 		Version: clean(e.version),
 		Log:     log,
@@ -132,11 +177,12 @@ func (e *env) store(o *options, s *config.Server) (*catalog.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return catalog.OpenStore(catalog.IdentityDir(e.cacheDir, s.Name, s.Identity(e.environ), key), e.logger(o, s.Name)), nil
+	dir := catalog.IdentityDir(e.cacheDir, s.Name, s.Identity(e.environ), key)
+	return catalog.OpenStore(dir, e.logger(o, s.Name, slog.LevelWarn)), nil
 }
 
 // dial starts the server.
-func (e *env) dial(ctx context.Context, o *options, s *config.Server) (upstream.Conn, error) {
+func (e *env) dial(ctx context.Context, s *config.Server, log *slog.Logger) (upstream.Conn, error) {
 	var claude []byte
 	if s.Upstream.EnvFrom != "" {
 		claude, _ = os.ReadFile(filepath.Join(e.home, ".claude.json"))
@@ -145,7 +191,6 @@ func (e *env) dial(ctx context.Context, o *options, s *config.Server) (upstream.
 	if err != nil {
 		return nil, err
 	}
-	log := e.logger(o, s.Name)
 	for _, w := range p.Warnings {
 		log.Warn("config", "err", w)
 	}

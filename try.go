@@ -11,56 +11,43 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
+	"mcp-facade/catalog"
+	"mcp-facade/compact"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
 )
 
+// A tour is what try asks for.
+type tour struct {
+	query string // "": there is nothing to search for
+	tool  string // to describe, and to call
+	args  string // of the call, a raw object; "": the tool is not called
+}
+
 // demoUsed are the tools that the demo shows directly.
 var demoUsed = [...]string{"search_issues", "get_issue", "create_issue", "update_issue", "add_comment"}
 
-// The demo's search and its call.
-const (
-	demoQuery = "how much time was logged on an issue"
-	demoTool  = "list_projects"
-)
+// demoTour goes to a tool that the demo does not show directly.
+var demoTour = tour{"how much time was logged on an issue", "get_time_report", `{"group_by":"author"}`}
 
 // try plays the host in front of this very program in serve mode, as a child
 // over stdio, and shows what a host and a model get.
 func try(ctx context.Context, e *env, o *options, args []string) error {
-	if len(args) > 1 {
-		return usage("try takes one server")
-	}
-	if len(args) == 0 && o.inPlace == nil && o.server == "" {
+	if len(args) == 0 && !o.asks() {
 		return tryDemo(ctx, e, o)
 	}
-	if len(args) == 1 {
-		o.server = args[0]
-	}
-	s, err := e.server(o, o.server)
+	s, rest, err := e.target(o, args)
 	if err != nil {
 		return err
 	}
-	if err := s.Unbuilt(); err != nil {
-		return err
+	if len(rest) > 0 {
+		return usage("try takes one server")
 	}
-	return e.show(ctx, o, s, e.serveArgs(o), e.environ, "", "")
-}
-
-// serveArgs are the arguments that serve what o names.
-func (e *env) serveArgs(o *options) []string {
-	var args []string
-	for _, flag := range [][2]string{{"--server", o.server}, {"--config", o.config}, {"--surface", o.surface}, {"--name", o.name}} {
-		if flag[1] != "" {
-			args = append(args, flag[0], flag[1])
-		}
-	}
-	if o.inPlace != nil {
-		args = append(append(args, "--"), o.inPlace...)
-	}
-	return args
+	return e.show(ctx, o, s, nil)
 }
 
 // tryDemo shows the embedded upstream, with a servers file and a cache of its
@@ -71,160 +58,168 @@ func tryDemo(ctx context.Context, e *env, o *options) (err error) {
 		return fmt.Errorf("try: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, "facade.servers.json")
+	own := *o
+	own.server, own.config = "demo", filepath.Join(dir, "facade.servers.json")
 	entry := wire.AppendString([]byte(`{"demo":{"upstream":{"command":`), e.self)
-	entry = append(entry, `,"args":["demo"]},"used":["`+strings.Join(demoUsed[:], `","`)+`"]}}`...)
-	if err := os.WriteFile(path, entry, 0o600); err != nil {
+	entry = append(append(append(entry, `,"args":["demo"]},"used":`...), array(demoUsed[:])...), `}}`...)
+	if err := os.WriteFile(own.config, entry, 0o600); err != nil {
 		return fmt.Errorf("try: %w", err)
 	}
 	private := *e
 	private.cacheDir, private.stateDir = filepath.Join(dir, "mcp-facade"), filepath.Join(dir, "mcp-facade")
-	own := *o
-	own.config, own.server = path, "demo"
-	s, err := private.server(&own, "demo")
+	private.environ = append(slices.Clone(e.environ), "XDG_CACHE_HOME="+dir, "XDG_STATE_HOME="+dir)
+	s, err := private.server(&own)
 	if err != nil {
 		return err
 	}
-	environ := append(slices.Clone(e.environ), "XDG_CACHE_HOME="+dir, "XDG_STATE_HOME="+dir)
-	return private.show(ctx, &own, s, private.serveArgs(&own), environ, demoQuery, demoTool)
+	return private.show(ctx, &own, s, &demoTour)
 }
 
-// A trial is what one start of the facade gave.
+// A trial is what is shown of a server. Its JSON is what try --json prints.
 type trial struct {
-	start    time.Duration // to the answer to tools/list
-	list     []gjson.Result
-	query    string
-	found    string
-	callTool string
-	called   string
-	describe string
+	Server    string  `json:"server"`
+	Catalog   *cost   `json:"catalog"` // what every tool costs, as the upstream lists it
+	Surface   cost    `json:"surface"` // what is shown in its place
+	Estimator string  `json:"estimator"`
+	ListMs    float64 `json:"listMs"`  // what it took to start the server and list it; 0: it was cached
+	StartMs   float64 `json:"startMs"` // from the start of the facade to its list of tools
+	Search    *step   `json:"search"`  // null: every tool is shown
+	Describe  *step   `json:"describe"`
+	Call      *step   `json:"call"` // null: no tool was called
+
+	list []gjson.Result
 }
 
-// show starts the facade twice, so that the second start is a warm one, and
-// prints what it is worth.
-func (e *env) show(ctx context.Context, o *options, s *config.Server, args []string, environ []string, query, tool string) error {
-	cold, err := e.trial(ctx, o, s, args, environ, query, "")
-	if err != nil {
-		return err
+// A step is one call of a meta-tool.
+type step struct {
+	Asked  string `json:"asked"`
+	Answer string `json:"answer"`
+}
+
+// show lists the server if it is not cached yet, plays a host in front of the
+// facade and prints what it was shown. Without a tour it looks for one.
+func (e *env) show(ctx context.Context, o *options, s *config.Server, way *tour) error {
+	t := trial{Server: s.Name, Estimator: estimator}
+	start := time.Now()
+	if _, _, err := e.cached(o, s); err != nil {
+		if err := e.fetch(ctx, o, s); err != nil {
+			return err
+		}
+		t.ListMs = ms(time.Since(start))
 	}
-	warm, err := e.trial(ctx, o, s, args, environ, query, tool)
-	if err != nil {
-		return err
-	}
-	_, shown := costs(warm.list)
 	all, err := e.whole(o, s)
 	if err != nil {
-		return fmt.Errorf("%w\n%s", err, warm.found)
+		return err
+	}
+	t.Catalog = all
+	if err := e.play(ctx, o, s, way, &t); err != nil {
+		return err
 	}
 	if o.json {
-		return printJSON(e.stdout, map[string]any{"server": s.Name, "surface": shown, "catalog": all,
-			"coldStartMs": cold.start.Milliseconds(), "warmStartMs": warm.start.Milliseconds(),
-			"query": warm.query, "found": warm.found})
+		return printJSON(e.stdout, t)
 	}
-	w := e.stdout
-	fmt.Fprintf(w, "%s, as a model sees it (tokens: o200k estimates)\n\n", s.Name)
-	fmt.Fprintf(w, "  without mcp-facade  %6d tokens  %4d tools\n", all.Tokens, all.Tools)
-	fmt.Fprintf(w, "  with mcp-facade     %6d tokens  %4d tools: %s\n", shown.Tokens, shown.Tools, namesOf(warm.list))
-	fmt.Fprintf(w, "  first start %s, from now on %s to the list of tools\n", round(cold.start), round(warm.start))
-	if warm.found != "" {
-		fmt.Fprintf(w, "\ndiscover %q\n%s\n", warm.query, indented(warm.found))
-	}
-	if warm.describe != "" {
-		fmt.Fprintf(w, "\ndescribe %s\n%s\n", warm.callTool, indented(warm.describe))
-	}
-	if warm.called != "" {
-		fmt.Fprintf(w, "\ncall %s\n%s\n", warm.callTool, indented(warm.called))
-	}
+	t.print(e.stdout)
 	return nil
 }
 
-func round(d time.Duration) time.Duration { return d.Round(time.Millisecond / 10) }
+// ms is a duration in milliseconds, to a tenth.
+func ms(d time.Duration) float64 { return float64(d.Round(100*time.Microsecond)) / 1e6 }
 
-// shownLines and shownWidth bound what is shown of an answer.
-const (
-	shownLines = 12
-	shownWidth = 160
-)
-
-// indented is the beginning of a text, for a person to look at.
-func indented(text string) string {
-	lines := strings.Split(text, "\n")
-	more := len(lines) - shownLines
-	if more > 0 {
-		lines = lines[:shownLines]
-	}
-	for i, line := range lines {
-		if r := []rune(line); len(r) > shownWidth {
-			line = string(r[:shownWidth]) + "…"
-		}
-		lines[i] = "  " + line
-	}
-	if more > 0 {
-		lines = append(lines, fmt.Sprintf("  … and %d more lines", more))
-	}
-	return strings.Join(lines, "\n")
-}
-
-func namesOf(list []gjson.Result) string {
-	names := make([]string, len(list))
-	for i, t := range list {
-		names[i] = t.Get("name").Str
-	}
-	if len(names) > 8 {
-		names = append(names[:5], "…", names[len(names)-2], names[len(names)-1])
-	}
-	return strings.Join(names, ", ")
-}
-
-// trial starts the facade once and plays the host.
-func (e *env) trial(ctx context.Context, o *options, s *config.Server, args []string, environ []string, query, tool string) (t trial, err error) {
-	h, err := e.child(ctx, s.Name, args, environ)
+// play is the host: it starts the facade, takes its list and goes the way.
+func (e *env) play(ctx context.Context, o *options, s *config.Server, way *tour, t *trial) (err error) {
+	start := time.Now()
+	h, err := e.child(ctx, s.Name, serveArgs(o))
 	if err != nil {
-		return t, err
+		return err
 	}
 	defer func() { err = errors.Join(err, h.close()) }()
-	t.start, err = timed(func() error {
-		if _, err := h.open(); err != nil {
-			return err
-		}
-		list, err := h.request("tools/list", []byte("{}"))
-		t.list = list.Get("tools").Array()
+	if _, err := h.open(); err != nil {
 		return err
-	})
-	if err != nil {
-		return t, err
 	}
-	t.query = query
-	if r, err := h.call(metaName(s, t.list, "discover"), object("query", query)); err != nil {
-		return t, err
-	} else {
-		t.found = text(r)
+	if t.list, err = h.tools(); err != nil {
+		return err
 	}
-	if tool == "" {
-		return t, nil
+	t.StartMs = ms(time.Since(start))
+	_, t.Surface = costs(t.list)
+	if way == nil {
+		way = e.tour(o, s, t.list)
 	}
-	t.callTool = tool
-	r, err := h.call(metaName(s, t.list, "describe"), object("tool", tool))
-	if err != nil {
-		return t, err
-	}
-	t.describe = text(r)
-	if r, err = h.call(metaName(s, t.list, "call"), object("tool", tool)); err != nil {
-		return t, err
-	}
-	t.called = text(r)
-	return t, nil
+	return way.walk(h, s, t)
 }
 
-// child starts this program in serve mode.
-func (e *env) child(ctx context.Context, server string, args, environ []string) (*host, error) {
+// tour leads to the first tool that a host is not shown, by the words of its
+// name. It calls nothing: that could have effects.
+func (e *env) tour(o *options, s *config.Server, list []gjson.Result) *tour {
+	shown := map[string]bool{}
+	for _, t := range list {
+		shown[strings.ToLower(t.Get("name").Str)] = true
+	}
+	_, all, _ := e.cached(o, s)
+	for _, t := range all {
+		if !shown[strings.ToLower(t.Name)] && !config.Match(s.Hide, t.Name) {
+			return &tour{query: words(t), tool: t.Name}
+		}
+	}
+	return &tour{}
+}
+
+// words are what somebody would search for to find a tool: its title, or the
+// words of its name, or what it does. The name itself is no search.
+func words(t catalog.Tool) string {
+	split := strings.FieldsFunc(t.Name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for _, query := range []string{t.Title, strings.Join(split, " "), compact.Sentence(t.Description, 60)} {
+		if query = strings.ToLower(compact.Line(query)); query != "" && query != strings.ToLower(t.Name) {
+			return query
+		}
+	}
+	return t.Name
+}
+
+// walk takes the steps of a tour.
+func (way *tour) walk(h *host, s *config.Server, t *trial) (err error) {
+	if way.query == "" {
+		return nil
+	}
+	ask := func(kind string, params []byte, asked string) *step {
+		r, failed := h.call(metaName(s, t.list, kind), params)
+		err = errors.Join(err, failed)
+		return &step{asked, text(r)}
+	}
+	t.Search = ask("discover", object("query", way.query), way.query)
+	t.Describe = ask("describe", object("tool", way.tool), way.tool)
+	if way.args != "" {
+		t.Call = ask("call", wire.SetMember(object("tool", way.tool), "args", []byte(way.args)), way.tool+" "+way.args)
+	}
+	return err
+}
+
+// serveArgs are the arguments that serve what o names.
+func serveArgs(o *options) []string {
+	var args []string
+	for _, flag := range [][2]string{{"--server", o.server}, {"--config", o.config}, {"--surface", o.surface}, {"--name", o.name}} {
+		if flag[1] != "" {
+			args = append(args, flag[0], flag[1])
+		}
+	}
+	if o.verbose {
+		args = append(args, "--verbose")
+	}
+	if o.inPlace != nil {
+		args = append(append(args, "--"), o.inPlace...)
+	}
+	return args
+}
+
+// child starts this program in serve mode. The end of its stdin ends it.
+func (e *env) child(ctx context.Context, server string, args []string) (*host, error) {
 	cmd := exec.CommandContext(ctx, e.self, args...)
-	cmd.Env, cmd.Stderr = environ, e.stderr
+	cmd.Env, cmd.Stderr = e.environ, e.stderr
 	cmd.WaitDelay = 5 * time.Second
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
+	cmd.Cancel = in.Close
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -237,4 +232,94 @@ func (e *env) child(ctx context.Context, server string, args, environ []string) 
 		io.Copy(io.Discard, out)
 		return cmd.Wait()
 	}), nil
+}
+
+// print shows a trial to a person.
+func (t *trial) print(w io.Writer) {
+	fmt.Fprintf(w, "%s, as a model is shown it (tokens: %ss)\n\n", t.Server, estimator)
+	fmt.Fprintf(w, "  without mcp-facade  %6d tokens  %4d tools\n", t.Catalog.Tokens, t.Catalog.Tools)
+	fmt.Fprintf(w, "  with mcp-facade     %6d tokens  %4d tools  %s\n\n", t.Surface.Tokens, t.Surface.Tools, saved(t.Catalog.Tokens, t.Surface.Tokens))
+	printBlock(w, strings.Join(names(t.list), ", "), 4)
+	if t.ListMs > 0 {
+		fmt.Fprintf(w, "\n  Starting the server and listing its tools took %g ms, once.", t.ListMs)
+	}
+	fmt.Fprintf(w, "\n  From the cache, a host has this list %g ms after it starts mcp-facade.\n", t.StartMs)
+	t.printSteps(w)
+}
+
+// saved says what share of the tokens is not spent any more, or that none is.
+func saved(before, after int) string {
+	if after >= before {
+		return fmt.Sprintf("%d more: so few tools are better all listed", after-before)
+	}
+	return fmt.Sprintf("%d %% less", 100*(before-after)/before)
+}
+
+// printSteps shows how the model reaches what it was not shown.
+func (t *trial) printSteps(w io.Writer) {
+	if t.Search == nil {
+		fmt.Fprintln(w, "\nEvery tool is shown: there is nothing left to search for.")
+		return
+	}
+	fmt.Fprintf(w, "\ndiscover %q\n\n", t.Search.Asked)
+	printBlock(w, t.Search.Answer, 12)
+	fmt.Fprintf(w, "\ndescribe %s\n\n", t.Describe.Asked)
+	printBlock(w, t.Describe.Answer, 6)
+	if t.Call == nil {
+		fmt.Fprintln(w, "\nNo tool was called, because it could change something: mcp-facade call does it.")
+		return
+	}
+	fmt.Fprintf(w, "\ncall %s\n\n", t.Call.Asked)
+	printBlock(w, t.Call.Answer, 6)
+}
+
+// names are those of the tools in a list.
+func names(list []gjson.Result) (all []string) {
+	for _, t := range list {
+		all = append(all, t.Get("name").Str)
+	}
+	return all
+}
+
+// shownWidth is how wide an answer is shown, in characters.
+const shownWidth = 96
+
+// printBlock shows the first lines of a text, indented.
+func printBlock(w io.Writer, text string, limit int) {
+	var lines []string
+	for _, line := range strings.Split(text, "\n") {
+		lines = append(lines, wrapped(line)...)
+	}
+	for _, line := range lines[:min(len(lines), limit)] {
+		fmt.Fprintln(w, "  "+line)
+	}
+	if more := len(lines) - limit; more > 0 {
+		fmt.Fprintf(w, "  … %s more\n", plural(more, "line"))
+	}
+}
+
+// wrapped cuts a line to shownWidth, between words where it can. What follows
+// the first part is indented.
+func wrapped(line string) (lines []string) {
+	indent := ""
+	for rest := []rune(line); ; indent = "    " {
+		width := shownWidth - len(indent)
+		if len(rest) <= width {
+			return append(lines, indent+string(rest))
+		}
+		cut := breakBefore(rest, width)
+		lines = append(lines, indent+strings.TrimRight(string(rest[:cut]), " "))
+		rest = []rune(strings.TrimLeft(string(rest[cut:]), " "))
+	}
+}
+
+// breakBefore is where a text of more than width characters is cut: at the last
+// space or after the last comma, else in a word.
+func breakBefore(text []rune, width int) int {
+	for i := width; i > width/2; i-- {
+		if text[i] == ' ' || text[i-1] == ',' {
+			return i
+		}
+	}
+	return width
 }

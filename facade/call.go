@@ -2,6 +2,7 @@ package facade
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 
@@ -38,9 +39,9 @@ func (f *Facade) callTool(ctx context.Context, v *view, m wire.Message) {
 	args := m.Params.Get("arguments")
 	switch s.meta[name] {
 	case "discover":
-		f.searching(ctx, v, m, func() string { return f.discover(v, f.surfaceOf(v), args) })
+		f.searching(ctx, v, m, func(c *catalog.Catalog) (string, bool) { return f.discover(v, c, args), false })
 	case "describe":
-		f.searching(ctx, v, m, func() string { return f.describe(v, f.surfaceOf(v), args) })
+		f.searching(ctx, v, m, func(c *catalog.Catalog) (string, bool) { return f.describe(v, c, args) })
 	case "call":
 		f.metaCall(ctx, v, s, m, args)
 	default:
@@ -67,12 +68,28 @@ func (f *Facade) directCall(ctx context.Context, v *view, s *surface, m wire.Mes
 		return
 	}
 	f.confirmed(ctx, v, func() {
-		if up, ok := f.surfaceOf(v).names().upstream(name); ok {
+		up, ok := f.surfaceOf(v).names().upstream(name)
+		down := f.unreachable(v)
+		switch {
+		case ok:
 			f.run(ctx, v, m, up, renamed(m, up), "")
-			return
+		case down != nil:
+			f.reply(m, f.trouble(v, "call "+name, down, false))
+		default:
+			f.run(ctx, v, m, name, m.Raw, "")
 		}
-		f.run(ctx, v, m, name, m.Raw, "")
 	})
+}
+
+// unreachable is why there is no connection, where the tools have not been
+// listed for that.
+func (f *Facade) unreachable(v *view) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if v.fresh || f.link != nil {
+		return nil
+	}
+	return cmp.Or(v.missing, errLoading)
 }
 
 // renamed is the frame of a tools/call with another tool name.
@@ -89,40 +106,41 @@ func renamed(m wire.Message, name string) []byte {
 func (f *Facade) metaCall(ctx context.Context, v *view, s *surface, m wire.Message, args gjson.Result) {
 	tool := args.Get("tool").Str
 	if tool == "" {
-		f.deny(v, m, &refusal{`"tool" is missing: the name of the tool to run.`, s.byKind(f)["discover"] + " finds names."})
+		f.deny(v, m, &refusal{`"tool" is missing: the name of the tool to run, a string.`, s.kind["discover"] + " finds names."})
 		return
 	}
 	inner := args.Get("args")
-	if inner.Exists() && !inner.IsObject() {
-		f.deny(v, m, &refusal{fmt.Sprintf(`"args" is %s; it must be an object with the arguments of %s.`, kindOf(inner), quoted(tool)), ""})
+	if inner.Type != gjson.Null && !inner.IsObject() {
+		f.deny(v, m, &refusal{fmt.Sprintf(`"args" is %s; it must be an object.`, kindOf(inner)),
+			fmt.Sprintf(`Call again with {"tool":%s,"args":{…}}; %s gives the names and types.`, quoted(tool), s.kind["describe"])})
 		return
 	}
 	if up, ok := s.names().upstream(tool); ok {
 		f.runInner(ctx, v, m, up, inner)
 		return
 	}
-	f.confirmed(ctx, v, func() {
-		now := f.surfaceOf(v)
-		up, ok := now.names().upstream(tool)
-		c, err := f.tools(v)
-		switch {
-		case ok:
-			f.runInner(ctx, v, m, up, inner)
-		case err != nil && f.asleep(): // and could not be started
-			f.reply(m, f.trouble(v, "call "+tool, err, false))
-		case err != nil: // not listed, so not to be refused for its name
-			f.runInner(ctx, v, m, tool, inner)
-		default:
-			f.deny(v, m, f.unknown(c, now, tool))
-		}
-	})
+	f.confirmed(ctx, v, func() { f.runUnlisted(ctx, v, m, tool, inner) })
 }
 
-// asleep reports whether there is no connection to the upstream.
-func (f *Facade) asleep() bool {
+// runUnlisted takes a call of a tool that was not in the catalog, now that the
+// upstream has been asked. If it could not list its tools, none is refused for
+// its name.
+func (f *Facade) runUnlisted(ctx context.Context, v *view, m wire.Message, tool string, args gjson.Result) {
+	up, ok := f.surfaceOf(v).names().upstream(tool)
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.link == nil
+	listed := v.fresh
+	f.mu.Unlock()
+	down := f.unreachable(v)
+	switch {
+	case ok:
+		f.runInner(ctx, v, m, up, args)
+	case listed:
+		f.deny(v, m, f.unknown(v, tool))
+	case down != nil:
+		f.reply(m, f.trouble(v, "call "+tool, down, false))
+	default:
+		f.runInner(ctx, v, m, tool, args)
+	}
 }
 
 // kindOf names the type of a JSON value.
@@ -132,8 +150,6 @@ func kindOf(v gjson.Result) string {
 		return "a string"
 	case v.IsArray():
 		return "an array"
-	case v.Type == gjson.Null:
-		return "null"
 	case v.Type == gjson.Number:
 		return "a number"
 	}
@@ -141,13 +157,14 @@ func kindOf(v gjson.Result) string {
 }
 
 // unknown refuses a name that is not in the catalog.
-func (f *Facade) unknown(c *catalog.Catalog, s *surface, name string) error {
+func (f *Facade) unknown(v *view, name string) error {
 	r := &refusal{what: fmt.Sprintf("Tool %s is not in %s's catalog.", quoted(name), f.name())}
-	discover := s.byKind(f)["discover"]
-	if near := c.Nearest(name, 3); len(near) > 0 {
-		r.next = fmt.Sprintf("Nearest: %s. Call %s with what you want to do, or call one of these.", joined(near), discover)
-	} else {
-		r.next = fmt.Sprintf("Call %s with what you want to do.", discover)
+	discover := f.surfaceOf(v).kind["discover"]
+	r.next = fmt.Sprintf("Call %s with what you want to do.", discover)
+	if c, err := f.tools(v); err == nil {
+		if near := c.Nearest(name, 3); len(near) > 0 {
+			r.next = fmt.Sprintf("Nearest: %s. Call %s with what you want to do, or call one of these.", joined(near), discover)
+		}
 	}
 	return r
 }
@@ -161,9 +178,9 @@ func (f *Facade) deny(v *view, m wire.Message, why error) {
 // arguments of the params are replaced; _meta, inputResponses, requestState,
 // task and whatever else is there stay.
 func (f *Facade) runInner(ctx context.Context, v *view, m wire.Message, tool string, args gjson.Result) {
-	raw := []byte(args.Raw)
-	if len(raw) == 0 {
-		raw = []byte("{}")
+	raw := []byte("{}")
+	if args.IsObject() {
+		raw = []byte(args.Raw)
 	}
 	params := wire.SetMember([]byte(m.Params.Raw), "name", wire.AppendString(nil, tool))
 	params = wire.SetMember(params, "arguments", raw)
@@ -176,7 +193,7 @@ func (f *Facade) runInner(ctx context.Context, v *view, m wire.Message, tool str
 
 // run asks the guard and sends a call.
 func (f *Facade) run(ctx context.Context, v *view, m wire.Message, tool string, frame []byte, hint string) {
-	if err := f.allow(tool); err != nil {
+	if err := f.allow(v, tool); err != nil {
 		f.deny(v, m, err)
 		return
 	}
@@ -184,22 +201,30 @@ func (f *Facade) run(ctx context.Context, v *view, m wire.Message, tool string, 
 }
 
 // confirmed runs next once this process has listed the tools, or has failed to.
+// What the host says meanwhile waits behind it (relay.go), so that it reaches
+// the upstream in the host's order; when that is caught up with, next is run
+// in turn.
 func (f *Facade) confirmed(ctx context.Context, v *view, next func()) {
 	f.mu.Lock()
-	fresh := v.fresh
-	if !fresh {
+	known, inTurn := v.fresh || f.deciding == v, f.deciding != nil
+	if !known {
 		v.expect()
+		f.deciding = v
 	}
 	f.mu.Unlock()
-	if fresh {
-		next()
-		return
-	}
-	f.spawn(func() {
+	wait := func() {
 		f.relistSoon(ctx, v)
 		f.await(ctx, v)
 		next()
-	})
+	}
+	switch {
+	case known:
+		next()
+	case inTurn:
+		wait()
+	default:
+		f.spawn(func() { wait(); f.catchUp(ctx) })
+	}
 }
 
 // hinting is the upstream's answer to a call, with the tool's signature after
@@ -231,14 +256,14 @@ func (f *Facade) hinting(p *pending, m wire.Message) []byte {
 
 // trouble is the result of a call that the upstream could not be asked.
 func (f *Facade) trouble(v *view, op string, err error, sent bool) []byte {
-	text := f.describeError(op, err)
+	r := &refusal{f.describeError(op, err), tryAgain}
 	if sent {
-		text += " The call had been sent: it may have been carried out."
+		r.next = "The call had been sent and may have been carried out: find out before you call again."
 	}
-	return result(v, text+" "+noResult, true)
+	return result(v, r.Error(), true)
 }
 
 // describeError says what failed, on which server, why, and what to do next.
 func (f *Facade) describeError(op string, err error) string {
-	return f.name() + ": " + op + ": " + f.plain(err) + "."
+	return f.name() + ": " + compact.Line(op) + ": " + f.plain(err) + "."
 }

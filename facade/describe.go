@@ -2,6 +2,7 @@ package facade
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcp-facade/catalog"
@@ -16,24 +17,27 @@ import (
 const describeTokens = 2400
 
 // describe answers the meta-tool of that name: what the upstream says of one
-// tool, or of several.
-func (f *Facade) describe(v *view, s *surface, args gjson.Result) string {
-	c, err := f.tools(v)
-	if err != nil {
-		return f.unavailable(err)
-	}
+// tool, or of several. It has failed if it knows none of them.
+func (f *Facade) describe(v *view, c *catalog.Catalog, args gjson.Result) (text string, failed bool) {
+	s := f.surfaceOf(v)
+	var tools []catalog.Tool
 	var parts []string
 	for _, name := range wanted(args.Get("tool")) {
-		if t, ok := f.lookup(c, s, name); ok {
-			parts = append(parts, f.description(t, args.Get("full").Bool()))
-		} else {
-			parts = append(parts, f.unknown(c, s, name).Error())
+		t, ok := lookup(c, s, name)
+		switch {
+		case !ok:
+			parts = append(parts, f.unknown(v, name).Error())
+		case !slices.ContainsFunc(tools, func(other catalog.Tool) bool { return other.Name == t.Name }):
+			tools = append(tools, t)
 		}
 	}
-	if parts == nil {
-		return `"tool" is missing: the name of a tool, or several with commas. ` + s.byKind(f)["discover"] + " finds names."
+	switch {
+	case tools != nil:
+		parts = slices.Insert(parts, 0, f.description(tools, args.Get("full").Bool()))
+	case parts == nil:
+		parts = []string{(&refusal{`"tool" is missing: the name of a tool, or several with commas.`, s.kind["discover"] + " finds names."}).Error()}
 	}
-	return strings.Join(parts, "\n") + f.freshness(v)
+	return strings.Join(parts, "\n") + f.freshness(v), tools == nil
 }
 
 // wanted reads one name, several with commas, or an array of names.
@@ -55,46 +59,52 @@ func wanted(tool gjson.Result) (names []string) {
 	return names
 }
 
-// description is a tool as the upstream wrote it, without icons and without
-// white space between its parts; a long one is trimmed unless it is to be full.
-func (f *Facade) description(t catalog.Tool, full bool) string {
-	whole := minified(wire.DeleteMember(t.Raw, "icons"))
-	if full || compact.Tokens(whole) <= describeTokens {
-		return string(whole)
+// description is tools as the upstream wrote them, a line each, without icons
+// and without white space between their parts. Beyond describeTokens they are
+// trimmed as little as makes them fit, unless they are to be full.
+func (f *Facade) description(tools []catalog.Tool, full bool) string {
+	whole := lined(tools, func(t catalog.Tool) string {
+		return gjson.ParseBytes(wire.DeleteMember(t.Raw, "icons")).Get("@ugly").Raw
+	})
+	cost := compact.Tokens([]byte(whole))
+	if full || cost <= describeTokens {
+		return whole
 	}
-	for _, level := range []string{"lossless", "standard"} {
-		b := minified(compact.Tool(t.Raw, compact.Options{Level: level}))
-		if n := compact.Tokens(b); n <= describeTokens || level == "standard" {
-			return fmt.Sprintf("%s\n(Shortened; \"full\": true gives all %d tokens.)", b, compact.Tokens(whole))
+	note := fmt.Sprintf("\n(Shortened; \"full\": true gives all %d tokens.)", cost)
+	for _, level := range []string{"lossless", "standard", "tight"} {
+		text := lined(tools, func(t catalog.Tool) string { return string(compact.Tool(t.Raw, compact.Options{Level: level})) })
+		if compact.Tokens([]byte(text+note)) <= describeTokens {
+			return text + note
 		}
 	}
-	return string(whole)
+	return f.signatures(tools, describeTokens-compact.Tokens([]byte(note))) + note
 }
 
-// minified is JSON without the white space between its parts; what stands in
-// strings, and how numbers are written, stays.
-func minified(raw []byte) []byte {
-	out := make([]byte, 0, len(raw))
-	inString := false
-	for i := 0; i < len(raw); i++ {
-		c := raw[i]
-		switch {
-		case inString && c == '\\' && i+1 < len(raw):
-			out = append(out, c, raw[i+1])
-			i++
-			continue
-		case c == '"':
-			inString = !inString
-		case !inString && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
-			continue
+// signatures are as many as fit.
+func (f *Facade) signatures(tools []catalog.Tool, tokens int) string {
+	const more = "and %d more: describe fewer at once"
+	var lines []string
+	for i, t := range tools {
+		lines = append(lines, f.signature(t))
+		if tokens -= compact.Tokens([]byte(lines[i])) + 1; tokens < len(more) {
+			lines[i] = fmt.Sprintf(more, len(tools)-i)
+			break
 		}
-		out = append(out, c)
 	}
-	return out
+	return strings.Join(lines, "\n")
+}
+
+// lined puts each tool on a line.
+func lined(tools []catalog.Tool, line func(catalog.Tool) string) string {
+	all := make([]string, len(tools))
+	for i, t := range tools {
+		all[i] = line(t)
+	}
+	return strings.Join(all, "\n")
 }
 
 // lookup finds the tool that a model means by a name.
-func (f *Facade) lookup(c *catalog.Catalog, s *surface, name string) (catalog.Tool, bool) {
+func lookup(c *catalog.Catalog, s *surface, name string) (catalog.Tool, bool) {
 	if up, ok := s.names().upstream(name); ok {
 		return c.Lookup(up)
 	}

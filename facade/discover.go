@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
@@ -25,34 +26,55 @@ const (
 
 // discover answers the meta-tool of that name: the tools that match a query,
 // best first, as signatures.
-func (f *Facade) discover(v *view, s *surface, args gjson.Result) string {
-	c, err := f.tools(v)
-	if err != nil {
-		return f.unavailable(err)
-	}
-	kind := s.byKind(f)
+func (f *Facade) discover(v *view, c *catalog.Catalog, args gjson.Result) string {
+	kind := f.surfaceOf(v).kind
 	query := strings.TrimSpace(args.Get("query").String())
-	if t, ok := c.Lookup(query); ok {
-		return f.description(t, false) + f.freshness(v)
-	}
+	note := f.freshness(v)
 	if query == "" {
-		return f.everything(v, c, kind)
+		return f.everything(v, c, kind) + note
 	}
-	hits := c.Search(query, discoverTools)
-	if len(hits) == 0 {
-		return f.nothing(c, query, kind) + f.freshness(v)
+	if t, ok := c.Lookup(query); ok {
+		return f.description([]catalog.Tool{t}, false) + note
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Run one with %s {\"tool\": …, \"args\": {…}}:", kind["call"])
-	spent := compact.Tokens([]byte(b.String()))
-	for _, hit := range hits {
-		line := "\n" + f.signature(hit.Tool)
+	run := "Run one with " + kind["call"] + ` {"tool": …, "args": {…}}:`
+	if found := matching(c, query); found != nil {
+		return f.filled(run, found, note)
+	}
+	none := fmt.Sprintf("No tool of %s matches %s. Try other words, in the language of the tool descriptions (usually English).", f.name(), quoted(query))
+	if near := nearest(c, query); near != nil {
+		return f.filled(none+" These are spelled like it. "+run, near, note)
+	}
+	return none + "\n" + f.nameList(c.Tools(), kind) + note
+}
+
+// matching are the tools that have words of the query, best first.
+func matching(c *catalog.Catalog, query string) (tools []catalog.Tool) {
+	for _, hit := range c.Search(query, discoverTools) {
+		tools = append(tools, hit.Tool)
+	}
+	return tools
+}
+
+// nearest are the tools whose names are spelled most like one.
+func nearest(c *catalog.Catalog, name string) (tools []catalog.Tool) {
+	for _, near := range c.Nearest(name, 3) {
+		t, _ := c.Lookup(near)
+		tools = append(tools, t)
+	}
+	return tools
+}
+
+// filled is a head, then signatures within discoverTokens, then a note.
+func (f *Facade) filled(head string, tools []catalog.Tool, note string) string {
+	spent := compact.Tokens([]byte(head + note))
+	for _, t := range tools {
+		line := "\n" + f.signature(t)
 		if spent += compact.Tokens([]byte(line)); spent > discoverTokens {
 			break
 		}
-		b.WriteString(line)
+		head += line
 	}
-	return b.String() + f.freshness(v)
+	return head + note
 }
 
 // signature is one line for a tool, with a mark of ours at its start.
@@ -65,62 +87,64 @@ func (f *Facade) signature(t catalog.Tool) string {
 func (f *Facade) mark(t catalog.Tool) string {
 	switch s := f.o.Server; {
 	case config.Match(s.Destructive, t.Name):
-		return "[destructive] "
+		return destructiveMark + " "
 	case config.Match(s.ReadOnly, t.Name) || t.ReadOnly:
-		return "[read-only] "
+		return readOnlyMark + " "
 	case t.Destructive:
-		return "[destructive] "
+		return destructiveMark + " "
 	}
 	return ""
 }
 
-// nothing is what discover says when no tool matches.
-func (f *Facade) nothing(c *catalog.Catalog, query string, kind map[string]string) string {
-	text := fmt.Sprintf("No tool of %s matches %s.", f.name(), quoted(query))
-	if near := c.Nearest(query, 5); len(near) > 0 {
-		return text + " Nearest by name: " + joined(near) + ". " + kind["describe"] + " gives their schemas."
-	}
-	return text + " Try other words, in the language of the tool descriptions (usually English). All tools:\n" + nameList(c.Tools(), kind)
-}
+// The marks of a tool. Only we write them, at the start of a line.
+const (
+	readOnlyMark    = "[read-only]"
+	destructiveMark = "[destructive]"
+)
 
 // everything is what discover says to an empty query.
 func (f *Facade) everything(v *view, c *catalog.Catalog, kind map[string]string) string {
-	text := fmt.Sprintf("%s has %d tools:\n%s", f.name(), len(c.Tools()), nameList(c.Tools(), kind))
+	text := f.nameList(c.Tools(), kind)
 	f.mu.Lock()
 	handshake := v.handshake
 	f.mu.Unlock()
 	if theirs := gjson.GetBytes(handshake, "instructions").Str; theirs != "" {
 		text += "\n\nFrom " + f.name() + ":\n" + lines(theirs)
 	}
-	return text + f.freshness(v)
+	return text
 }
 
-// nameList is the names of tools within discoverTokens.
-func nameList(tools []catalog.Tool, kind map[string]string) string {
-	var b strings.Builder
+// nameList is the names of all tools, as far as discoverTokens go.
+func (f *Facade) nameList(tools []catalog.Tool, kind map[string]string) string {
+	if len(tools) == 0 {
+		return f.name() + " has no tools."
+	}
+	text := fmt.Sprintf("All %d tools of %s: ", len(tools), f.name())
 	spent := 0
 	for i, t := range tools {
-		name := compact.Line(t.Name)
+		name := spelled(t.Name)
 		if spent += compact.Tokens([]byte(name)) + 1; spent > discoverTokens {
-			fmt.Fprintf(&b, ", and %d more: search for them with %s", len(tools)-i, kind["discover"])
-			break
+			return fmt.Sprintf("%sand %d more. %s with a query finds them.", text, len(tools)-i, kind["discover"])
 		}
 		if i > 0 {
-			b.WriteString(", ")
+			text += ", "
 		}
-		b.WriteString(name)
+		text += name
 	}
-	return b.String()
+	return text
 }
 
-// freshness says that the catalog is old, and why.
+// freshness says that the catalog is old, and why; "" if it is not.
 func (f *Facade) freshness(v *view) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if v.missing == nil {
-		return ""
+	switch ago := age(time.Since(v.listed)); {
+	case v.missing != nil:
+		return fmt.Sprintf("\n(Listed %s ago; it could not be renewed: %s.)", ago, f.plain(v.missing))
+	case f.stale(v):
+		return fmt.Sprintf("\n(Listed %s ago; it is being renewed.)", ago)
 	}
-	return fmt.Sprintf("\n(Listed %s ago; it could not be renewed: %s.)", age(time.Since(v.listed)), f.plain(v.missing))
+	return ""
 }
 
 // age is a duration in its largest unit.
@@ -137,9 +161,12 @@ func age(d time.Duration) string {
 }
 
 // unavailable is what a meta-tool says without a catalog.
-func (f *Facade) unavailable(err error) string {
-	return f.name() + "'s tools are not known: " + f.plain(err) + ". " + noResult + " Try again in a moment, or tell the user."
+func (f *Facade) unavailable(err error) error {
+	return &refusal{f.name() + "'s tools are not known: " + f.plain(err) + ".", tryAgain}
 }
+
+// tryAgain is what a model can do about an upstream that cannot be asked.
+const tryAgain = "Try again in a moment; if that does not help, tell the user."
 
 // noResult keeps a model from going on as if it had an answer.
 const noResult = "No result was obtained; do not answer from memory."
@@ -153,41 +180,63 @@ func (f *Facade) plain(err error) string {
 	return text
 }
 
+// maxQuoted is how much is repeated of what a model or an upstream has said, in
+// characters.
+const maxQuoted = 200
+
+// quoted is text of others in quotes, on one line.
 func quoted(s string) string {
-	if len(s) > 200 {
-		s = s[:200] + "…"
+	return string(wire.AppendString(nil, cut(compact.Line(s), maxQuoted, "...")))
+}
+
+// spelled is the name of a tool: as it is, or in quotes if it could be taken
+// for something else.
+func spelled(name string) string {
+	odd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:", r)
 	}
-	return string(wire.AppendString(nil, compact.Line(s)))
+	if name == "" || len(name) > maxQuoted || strings.ContainsFunc(name, odd) {
+		return quoted(name)
+	}
+	return name
 }
 
 func joined(names []string) string {
-	clean := make([]string, len(names))
+	all := make([]string, len(names))
 	for i, name := range names {
-		clean[i] = compact.Line(name)
+		all[i] = spelled(name)
 	}
-	return strings.Join(clean, ", ")
+	return strings.Join(all, ", ")
 }
 
-// searching runs a meta-tool that needs the catalog: while that is still on
-// its way it waits what is left of startTimeout.
-func (f *Facade) searching(ctx context.Context, v *view, m wire.Message, answer func() string) {
+// searching runs a meta-tool that needs the catalog.
+func (f *Facade) searching(ctx context.Context, v *view, m wire.Message, answer func(*catalog.Catalog) (text string, failed bool)) {
 	f.spawn(func() {
-		f.mu.Lock()
-		known := v.catalog != nil
-		stale := !known || f.stale(v)
-		f.mu.Unlock()
-		if stale {
-			f.revalidate(ctx, v)
+		c, err := f.listed(ctx, v)
+		if err != nil {
+			f.deny(v, m, f.unavailable(err))
+			return
 		}
-		if !known || stale && !f.o.Server.StaleOK {
-			f.await(ctx, v)
-		}
-		text := answer()
-		f.mu.Lock()
-		failed := v.catalog == nil
-		f.mu.Unlock()
+		text, failed := answer(c)
 		f.reply(m, result(v, text, failed))
 	})
+}
+
+// listed is the catalog there is, stale or not. While there is none yet, it
+// waits what is left of startTimeout.
+func (f *Facade) listed(ctx context.Context, v *view) (*catalog.Catalog, error) {
+	c, err := f.tools(v)
+	f.mu.Lock()
+	stale := err != nil || f.stale(v)
+	f.mu.Unlock()
+	if stale {
+		f.revalidate(ctx, v)
+	}
+	if err == nil {
+		return c, nil
+	}
+	f.await(ctx, v)
+	return f.tools(v)
 }
 
 // result is a tools/call result of ours: one text.

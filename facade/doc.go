@@ -11,14 +11,16 @@
 // (discover.go, describe.go) from the catalog. Everything else is forwarded as
 // it is. A tools/call gets the tool's own name first (call.go), and for the
 // meta-tool call also the tool's arguments; guard.go is asked once; then submit
-// (relay.go) notes it as pending and hands it to the connection, which is dialled
-// and opened at the first need, by a goroutine of its own, with the host's own
-// initialize. What comes meanwhile waits in the link's backlog, in order.
+// (relay.go) notes it as pending and hands it to the connection (link.go), which
+// is dialled and opened at the first need, by a goroutine of its own, with the
+// host's own initialize. What comes meanwhile waits in the link's backlog, in
+// order. A call of a name that is in no catalog waits until that is confirmed,
+// and what the host says after it waits behind it (inTurn).
 //
 // On the way back pump (relay.go) takes each line of the upstream: an answer
 // goes to the host as it is, with its own id; so does a request or a
 // notification, but for the few of DESIGN's table. When the upstream ends, lost
-// tells everybody who waits how, and the next request starts it anew.
+// (link.go) tells everybody who waits how, and the next request starts it anew.
 //
 // What the upstream lists is a [catalog.Catalog], held by a view: what one
 // opening of a host (era, version, capabilities) makes of the upstream. Each
@@ -31,7 +33,7 @@
 //
 //	main            → catalog compact facade facade/config facade/demo facade/upstream facade/wire
 //	facade          → catalog compact facade/config facade/upstream facade/wire
-//	catalog         → compact
+//	catalog         →
 //	facade/upstream → facade/wire
 //	facade/demo     → facade/wire
 //	compact         →

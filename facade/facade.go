@@ -31,12 +31,12 @@ const hurried = 300 * time.Millisecond
 // Options say which upstream a Facade serves, and how it is reached.
 type Options struct {
 	Server  *config.Server
-	Unnamed bool // Server.Name stands in until the upstream has said its own
-	Dial    func(context.Context) (upstream.Conn, error)
-	Store   *catalog.Store  // nil: nothing is cached on disk
-	Version string          // of this program, if it is a clean build; "": no stored rendering is trusted
-	Log     *slog.Logger    // nil: nothing is logged
-	Hurry   <-chan struct{} // closed once a signal has reached us; nil: never
+	Unnamed bool                                         // Server.Name stands in until the upstream has said its own
+	Dial    func(context.Context) (upstream.Conn, error) // must return when its context ends
+	Store   *catalog.Store                               // nil: nothing is cached on disk
+	Version string                                       // of this program, if it is a clean build; "": no stored rendering is trusted
+	Log     *slog.Logger                                 // nil: nothing is logged
+	Hurry   <-chan struct{}                              // closed once a signal has reached us; nil: never
 }
 
 // A Facade serves one host from one upstream. New makes it, Run uses it up.
@@ -49,26 +49,31 @@ type Facade struct {
 	bye func()        // closes end, once
 	wg  sync.WaitGroup
 
-	hostless bool                   // nobody is there to answer the upstream
-	named    atomic.Pointer[string] // what the upstream calls itself, if that is to be used
+	hostReady chan struct{}          // closed when the host is initialized
+	hostless  bool                   // nobody is there to answer the upstream
+	named     atomic.Pointer[string] // what the upstream calls itself, if that is to be used
+	readEra   sync.Once              // era is read from the disk
 
 	mu          sync.Mutex
-	views       map[string]*view // by key; guarded by mu, like all below
-	current     *view            // the legacy host's view, from its initialize
-	era         string           // the upstream's, when known
-	eraRead     bool
-	link        *link                                // the connection, live or being opened; nil: none
-	toUp        map[string]*pending                  // what the upstream has to answer, by wire.Key
-	fromUp      map[string]question                  // what the host has to answer, by wire.Key
-	own         map[string]func(wire.Message, error) // what the upstream has to answer to us
+	views       map[string]*view      // by key; guarded by mu, like all below
+	current     *view                 // the legacy host's view, from its initialize
+	era         string                // the upstream's, when known
+	link        *link                 // the connection, live or being opened; nil: none
+	toUp        map[string]*pending   // the requests of the host that have no answer yet, by wire.Key
+	deciding    *view                 // a call waits for the catalog of this view; nil: none does
+	behind      []wire.Message        // what the host has said after it
+	behindSize  int                   // bytes in behind
+	withdrawn   []*pending            // those of toUp that the host has cancelled, the oldest first
+	fromUp      map[string]question   // what the host has to answer, by wire.Key
+	own         map[string]ownRequest // what the upstream has to answer to us, by wire.Key
 	seq         int
-	initialized []byte            // the host's notifications/initialized
-	held        [][]byte          // frames for the host that wait for it
-	level       []byte            // params of the host's last logging/setLevel
-	subscribed  map[string][]byte // params of the host's resources/subscribe, by URI
+	initialized []byte         // the host's notifications/initialized
+	held        [][]byte       // frames for the host that wait for it
+	level       []byte         // params of the host's last logging/setLevel
+	subscribed  []subscription // the resources that the host follows, in its order
 	listens     map[string]*listen
 	closing     bool          // no connection is opened any more
-	asking      int           // requests of the host that nobody has answered yet
+	asking      int           // requests of the host that it waits for
 	settled     chan struct{} // closed when asking reaches 0 after the host's end; nil before
 	hinted      map[string]bool
 }
@@ -81,17 +86,17 @@ func New(o Options) *Facade {
 	random := make([]byte, 4)
 	rand.Read(random)
 	f := &Facade{
-		o:          o,
-		log:        o.Log,
-		tag:        "mcpf-" + hex.EncodeToString(random) + "-",
-		end:        make(chan struct{}),
-		views:      map[string]*view{},
-		toUp:       map[string]*pending{},
-		fromUp:     map[string]question{},
-		own:        map[string]func(wire.Message, error){},
-		subscribed: map[string][]byte{},
-		listens:    map[string]*listen{},
-		hinted:     map[string]bool{},
+		o:         o,
+		log:       o.Log,
+		tag:       "mcpf-" + hex.EncodeToString(random) + "-",
+		end:       make(chan struct{}),
+		hostReady: make(chan struct{}),
+		views:     map[string]*view{},
+		toUp:      map[string]*pending{},
+		fromUp:    map[string]question{},
+		own:       map[string]ownRequest{},
+		listens:   map[string]*listen{},
+		hinted:    map[string]bool{},
 	}
 	f.named.Store(&o.Server.Name)
 	f.bye = sync.OnceFunc(func() { close(f.end) })
@@ -100,7 +105,8 @@ func New(o Options) *Facade {
 
 // Run serves the host that writes in and reads out until the host closes in,
 // out breaks or ctx ends; then it closes the upstream and returns when nothing
-// of it is left. The goroutine that reads in ends with in.
+// of it is left. Two goroutines may stay behind: the one that reads in ends
+// with in, and one that is stuck in writing out ends with out.
 func (f *Facade) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -116,7 +122,6 @@ func (f *Facade) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	f.hangUp()
 	cancel()
-	f.wg.Wait()
 	f.flush()
 	return err
 }
@@ -132,8 +137,23 @@ func (f *Facade) read(ctx context.Context, in io.Reader) error {
 		if err != nil {
 			return err
 		}
+		if !f.enter() {
+			return nil
+		}
 		f.handle(ctx, m)
+		f.wg.Done()
 	}
+}
+
+// enter makes Run wait for the goroutine that reads the host while that handles
+// a message. It reports false when Run is about to end.
+func (f *Facade) enter() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closing {
+		f.wg.Add(1)
+	}
+	return !f.closing
 }
 
 // settle waits until every request of the host is answered, for drain at most.
@@ -154,68 +174,51 @@ func (f *Facade) settle(ctx context.Context) {
 	}
 }
 
-// flush lets the host take what is queued, while it reads.
+// flush waits for our goroutines and lets the host take what is queued, while
+// it reads: one that does not must not keep us.
 func (f *Facade) flush() {
 	done := make(chan struct{})
-	go func() { f.out.Close(); close(done) }()
-	wait := drain
-	select {
-	case <-f.o.Hurry:
-		wait = hurried
-	default:
-	}
-	select {
-	case <-done:
-	case <-time.After(wait):
-		f.out.Abandon(io.ErrClosedPipe)
-		<-done
+	go func() { f.wg.Wait(); f.out.Close(); close(done) }()
+	limit := time.NewTimer(drain)
+	defer limit.Stop()
+	for hurry := f.o.Hurry; ; {
+		select {
+		case <-done:
+			return
+		case <-hurry:
+			hurry = nil
+			limit.Reset(hurried)
+		case <-limit.C:
+			f.out.Abandon(io.ErrClosedPipe)
+			<-done
+			return
+		}
 	}
 }
 
-// spawn runs fn in a goroutine that Run waits for.
+// spawn runs fn in a goroutine that Run waits for. The caller is one of those,
+// or within enter.
 func (f *Facade) spawn(fn func()) { f.wg.Go(fn) }
+
+// after runs fn when wait is over, unless over is closed or ctx ends before.
+func (f *Facade) after(ctx context.Context, wait time.Duration, over <-chan struct{}, fn func()) {
+	f.spawn(func() {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			fn()
+		case <-over:
+		case <-ctx.Done():
+		}
+	})
+}
 
 // send queues a frame for the host.
 func (f *Facade) send(frame []byte) {
 	if err := f.out.Send(frame); err != nil {
 		f.bye()
 	}
-}
-
-// accept notes that the host waits for an answer.
-func (f *Facade) accept() {
-	f.mu.Lock()
-	f.asking++
-	f.mu.Unlock()
-}
-
-// release notes that a request of the host has its answer, or wants none.
-func (f *Facade) release() {
-	f.mu.Lock()
-	f.releaseLocked()
-	f.mu.Unlock()
-}
-
-func (f *Facade) releaseLocked() {
-	f.asking--
-	if f.asking == 0 && f.settled != nil {
-		close(f.settled)
-		f.settled = nil
-	}
-}
-
-// answer sends the host a response of ours to a request that accept counted.
-func (f *Facade) answer(frame []byte) {
-	f.send(frame)
-	f.release()
-}
-
-// reply answers a request of the host by a raw result.
-func (f *Facade) reply(m wire.Message, result []byte) { f.answer(wire.Response(m.ID.Raw, result)) }
-
-// refuse answers a request of the host by an error.
-func (f *Facade) refuse(m wire.Message, code int, text string) {
-	f.answer(wire.ErrorResponse(m.ID.Raw, code, text, nil))
 }
 
 // malformed answers what is no message, as JSON-RPC 2.0 §5.1 says.
@@ -237,6 +240,7 @@ const (
 	codeMethodNotFound     = -32601
 	codeInvalidParams      = -32602
 	codeInternal           = -32603
+	codeHeaderMismatch     = -32020
 	codeUnsupportedVersion = -32022
 )
 

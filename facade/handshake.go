@@ -17,26 +17,42 @@ import (
 // verdict.
 const probeWait = 5 * time.Second
 
+// hostWait is how long the upstream waits for a host's notifications/initialized
+// before it is given one of ours.
+const hostWait = 500 * time.Millisecond
+
 // initialize answers a legacy host: from the cache, else by what the upstream
-// says within startTimeout, else by a result of ours.
+// says within startTimeout, else by a result of ours. A connection that is open
+// already cannot be opened again; what it said then is said again.
 func (f *Facade) initialize(ctx context.Context, m wire.Message) {
 	version := m.Params.Get("protocolVersion").Str
 	v := f.view(legacy, version, m.Params.Get("capabilities").Raw, m.Params.Raw)
 	f.mu.Lock()
 	f.current = v
-	handshake, stale := v.handshake, f.stale(v)
-	f.mu.Unlock()
-	if handshake != nil {
-		f.reply(m, f.welcome(v, version))
-		if stale {
-			f.revalidate(ctx, v)
-		}
-		return
+	if v.handshake == nil && f.link != nil {
+		v.handshake = f.link.handshake
 	}
-	f.mu.Lock()
-	v.greet = func(refused error) { f.greet(m, v, version, refused) }
+	known, stale := v.handshake != nil, f.stale(v)
+	overdue := f.link != nil && f.link.late
+	if !known {
+		before := v.greet
+		v.greet = func(refused error) {
+			if before != nil {
+				before(refused)
+			}
+			f.greet(m, v, version, refused)
+		}
+	}
 	f.mu.Unlock()
-	f.revalidate(ctx, v)
+	if known {
+		f.reply(m, f.welcome(v, version))
+	}
+	if stale || !known {
+		f.revalidate(ctx, v)
+	}
+	if overdue && !known {
+		f.greetNow(v, nil)
+	}
 }
 
 // greet answers an initialize that has waited for the upstream.
@@ -45,10 +61,30 @@ func (f *Facade) greet(m wire.Message, v *view, version string, refused error) {
 		data := append([]byte(`{"supported":`), only.supported...)
 		data = append(data, `,"requested":`...)
 		data = append(wire.AppendString(data, version), '}')
-		f.answer(wire.ErrorResponse(m.ID.Raw, codeInvalidParams, only.Error(), data))
+		f.answer(m, wire.ErrorResponse(m.ID.Raw, codeInvalidParams, only.Error(), data))
 		return
 	}
 	f.reply(m, f.welcome(v, version))
+}
+
+// greetAll lets every cold initialize be answered that waits: by the handshake,
+// if it is not nil.
+func (f *Facade) greetAll(handshake []byte, refused error) {
+	var waiting []*view
+	f.mu.Lock()
+	for _, v := range f.views {
+		if v.greet == nil {
+			continue
+		}
+		waiting = append(waiting, v)
+		if handshake != nil {
+			v.handshake = handshake
+		}
+	}
+	f.mu.Unlock()
+	for _, v := range waiting {
+		f.greetNow(v, refused)
+	}
 }
 
 // greetNow lets the cold initialize of a view be answered, if one waits.
@@ -88,59 +124,96 @@ func listed(array []byte) string {
 // that reads the upstream, so that the host's own answer comes before
 // whatever the upstream says next.
 func (f *Facade) welcomed(ctx context.Context, l *link, v *view, m wire.Message, err error) {
-	if err != nil { // the connection has ended; lost has told everybody
-		f.greetNow(v, nil)
+	switch {
+	case err != nil: // the connection has ended; lost has told everybody
+		f.greetAll(nil, nil)
 		return
-	}
-	if m.Error.Exists() {
+	case !m.Result.IsObject():
 		f.unwelcome(ctx, l, v, m)
 		return
 	}
-	f.learnName([]byte(m.Result.Raw))
+	handshake := []byte(m.Result.Raw)
+	f.learnName(handshake)
 	f.mu.Lock()
-	v.handshake = []byte(m.Result.Raw)
-	l.late = false
-	initialized := f.initialized
+	v.handshake, l.handshake = handshake, handshake
 	f.mu.Unlock()
-	f.greetNow(v, nil)
-	if initialized == nil {
-		initialized = []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	f.greetAll(handshake, nil)
+	f.spawn(func() {
+		l.conn.Send(f.readiness(ctx, l))
+		f.opened(ctx, l, v)
+	})
+}
+
+// readiness is the host's notifications/initialized, which comes at once where
+// the host has only waited for our answer; one of ours if there is none.
+func (f *Facade) readiness(ctx context.Context, l *link) []byte {
+	f.mu.Lock()
+	expected := f.current != nil
+	f.mu.Unlock()
+	if expected {
+		select {
+		case <-f.hostReady:
+		case <-time.After(hostWait):
+		case <-l.over:
+		case <-ctx.Done():
+		}
 	}
-	l.conn.Send(initialized)
-	f.opened(ctx, l, v)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.initialized == nil {
+		return []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	}
+	return f.initialized
 }
 
 // unwelcome handles an upstream that refuses initialize: a process that was
 // probed before is started anew, once, with initialize as its first message.
 func (f *Facade) unwelcome(ctx context.Context, l *link, v *view, m wire.Message) {
-	code, text := m.Error.Get("code").Int(), m.Error.Get("message").Str
-	f.mu.Lock()
-	again := l.probed && f.link == l
-	if again {
-		l.gone = true
-		f.link = nil
-		waiting := l.backlog
-		next := f.connect(ctx, v)
-		for _, p := range waiting {
-			p.link = next
+	text := m.Error.Get("message").Str
+	if !m.Error.Exists() {
+		text = "its result is not an object"
+	}
+	err := f.failure("initialize", text)
+	switch m.Error.Get("code").Int() {
+	case codeUnsupportedVersion, codeMethodNotFound:
+		if !l.probed {
+			f.greetAll(nil, &modernOnly{f.name(), supported(m)})
 		}
-		next.backlog, next.size = waiting, l.size
 	}
-	f.mu.Unlock()
-	if again {
-		f.spawn(func() { l.conn.Close() })
-		return
+	if !f.again(ctx, l, v, err) {
+		f.lost(l, err)
+		f.greetAll(nil, nil)
 	}
-	if code == codeUnsupportedVersion || code == codeMethodNotFound {
-		supported := []byte(m.Error.Get("data.supported").Raw)
-		if len(supported) == 0 {
-			supported = []byte("[]")
-		}
-		f.greetNow(v, &modernOnly{f.name(), supported})
-	}
-	f.lost(l, f.failure("initialize", text))
-	f.greetNow(v, nil)
 	f.spawn(func() { l.conn.Close() })
+}
+
+// supported is what a refusal says of protocol versions: a raw array.
+func supported(m wire.Message) []byte {
+	if versions := m.Error.Get("data.supported"); versions.IsArray() {
+		return []byte(versions.Raw)
+	}
+	return []byte("[]")
+}
+
+// again replaces a connection whose first message was a probe by a new one,
+// for which everything waits that has not been sent.
+func (f *Facade) again(ctx context.Context, l *link, v *view, err error) bool {
+	f.mu.Lock()
+	if !l.probed || f.link != l || f.closing {
+		f.mu.Unlock()
+		return false
+	}
+	waiting, size := l.backlog, l.size
+	f.link = nil
+	next := f.connect(ctx, v)
+	next.backlog, next.size = waiting, size
+	for _, p := range waiting {
+		p.link = next
+	}
+	left := f.detach(l)
+	f.mu.Unlock()
+	f.tell(left, err)
+	return true
 }
 
 // probe answers server/discover: from the cache if the upstream is known to be
@@ -155,100 +228,154 @@ func (f *Facade) probe(ctx context.Context, m wire.Message) {
 	f.mu.Lock()
 	handshake, stale := v.handshake, f.stale(v)
 	f.mu.Unlock()
-	if handshake != nil {
-		f.reply(m, f.discovered(v, handshake))
-		if stale {
-			f.revalidate(ctx, v)
-		}
+	if handshake == nil {
+		f.forwardProbe(ctx, v, m)
 		return
 	}
-	p := &pending{id: m.ID.Raw, key: m.Key(), method: m.Method, frame: m.Raw, view: v, probe: true, written: true}
-	f.spawn(func() { f.sendProbe(ctx, p) })
+	f.reply(m, f.discovered(v, handshake))
+	if stale {
+		f.revalidate(ctx, v)
+	}
 }
 
-// sendProbe makes p the first message of a new connection, or the next of the
-// one that is there.
-func (f *Facade) sendProbe(ctx context.Context, p *pending) {
+// forwardProbe makes the host's probe the first message of a new connection,
+// or the next of the one that is there. Modern requests wait for the answer.
+func (f *Facade) forwardProbe(ctx context.Context, v *view, m wire.Message) {
+	p := &pending{id: m.ID.Raw, key: m.Key(), method: m.Method, frame: m.Raw, view: v, probe: true}
 	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.promote(p) {
+		return
+	}
 	l := f.link
 	if l == nil {
 		l = f.newLink(ctx)
 	}
-	l.opening[modern] = true
-	l.probed = true
 	p.link = l
-	p.next = f.toUp[p.key]
-	f.toUp[p.key] = p
-	f.mu.Unlock()
+	l.opening[modern] = true
+	l.probed = l.probed || !l.ready()
+	f.spawn(func() { f.sendProbe(ctx, l, p) })
+	f.after(ctx, min(probeWait, f.o.Server.StartTimeout), l.over, func() { f.silent(l, p) })
+}
+
+// sendProbe sends a probe, if the host still waits for it once there is a
+// connection.
+func (f *Facade) sendProbe(ctx context.Context, l *link, p *pending) {
 	if err := l.dial(); err != nil {
 		f.lost(l, err)
 		return
 	}
-	l.conn.Send(p.frame)
-	timer := time.AfterFunc(min(probeWait, f.o.Server.StartTimeout), func() { f.silent(p) })
-	context.AfterFunc(ctx, func() { timer.Stop() })
+	f.mu.Lock()
+	wanted := p.waited
+	p.written, p.sending = wanted, wanted
+	if !wanted {
+		l.opening[modern] = false
+	}
+	f.mu.Unlock()
+	if wanted {
+		f.transmit(l, p)
+	}
 }
 
 // silent tells the host to open with initialize after a probe has stayed
 // without an answer. The process is kept, and a late answer is swallowed.
-func (f *Facade) silent(p *pending) {
+func (f *Facade) silent(l *link, p *pending) {
 	f.mu.Lock()
-	late := f.toUp[p.key] == p && !p.answered && !p.cancelled
+	late := p.waited
 	if late {
-		p.answered = true
-		p.link.opening[modern] = false
+		f.release(p)
+		p.swallow = true
+		l.opening[modern] = false
+		if !p.written {
+			f.forget(p)
+		}
 	}
 	f.mu.Unlock()
 	if late {
-		f.answer(wire.ErrorResponse(p.id, codeMethodNotFound, "Method not found", nil))
+		f.send(methodNotFound(p))
 	}
 }
 
-// verdict reads the upstream's answer to the host's probe.
-func (f *Facade) verdict(ctx context.Context, l *link, p *pending, m wire.Message) {
-	if versions := m.Result.Get("supportedVersions"); versions.IsArray() {
-		f.setEra(modern)
-		if p.answered || p.cancelled { // for the next start
-			return
-		}
-		f.learnName([]byte(m.Result.Raw))
-		f.mu.Lock()
-		p.view.handshake = []byte(m.Result.Raw)
-		f.mu.Unlock()
-		f.send(wire.Response(m.ID.Raw, f.discovered(p.view, []byte(m.Result.Raw))))
-		f.opened(ctx, l, p.view)
+// methodNotFound makes a dual-era host open with initialize: the code is always
+// this one, because hosts know it best.
+func methodNotFound(p *pending) []byte {
+	return wire.ErrorResponse(p.id, codeMethodNotFound, "Method not found", nil)
+}
+
+// verdict reads the upstream's answer to the host's probe; a late one is for
+// the next start only.
+func (f *Facade) verdict(ctx context.Context, l *link, p *pending, m wire.Message, late bool) {
+	era := judge(m)
+	if era != "" {
+		f.setEra(era)
+	}
+	if late {
 		return
 	}
-	if m.Error.Get("code").Int() == codeUnsupportedVersion && m.Error.Get("data.supported").IsArray() {
-		f.setEra(modern)
-	} else if m.Error.Exists() {
-		f.setEra(legacy)
+	if m.Result.Exists() && era == modern {
+		handshake := []byte(m.Result.Raw)
+		f.learnName(handshake)
+		f.mu.Lock()
+		p.view.handshake = handshake
+		f.mu.Unlock()
+		f.send(wire.Response(p.id, f.discovered(p.view, handshake)))
+		f.spawn(func() { f.opened(ctx, l, p.view) })
+		return
 	}
 	f.mu.Lock()
 	l.opening[modern] = false
 	f.mu.Unlock()
-	if p.answered || p.cancelled {
-		return
-	}
-	if f.knownEra() == modern {
+	if era == modern {
 		f.send(m.Raw)
 		return
 	}
-	f.send(wire.ErrorResponse(p.id, codeMethodNotFound, "Method not found", nil))
+	f.send(methodNotFound(p))
+}
+
+// judge reads an upstream's era from its answer to server/discover: "" if that
+// does not show it. The codes from -32019 to -32000 are left to the legacy era,
+// those that follow are of the modern one (MCP 2026-07-28, basic, "Error Codes").
+func judge(m wire.Message) string {
+	if !m.Error.Exists() {
+		if m.Result.Get("supportedVersions").IsArray() {
+			return modern
+		}
+		return ""
+	}
+	switch code := m.Error.Get("code").Int(); {
+	case code == codeUnsupportedVersion:
+		return newest(m.Error.Get("data.supported"))
+	case code > codeUnsupportedVersion && code <= codeHeaderMismatch:
+		return modern
+	case code > codeHeaderMismatch && code <= -32000,
+		code == codeMethodNotFound, code == codeInvalidParams, code == codeInvalidRequest:
+		return legacy
+	}
+	return ""
+}
+
+// newest is the era of the newest of some protocol versions, "" if there is none.
+func newest(versions gjson.Result) (era string) {
+	for _, v := range versions.Array() {
+		if v.Str >= firstModern {
+			return modern
+		}
+		era = legacy
+	}
+	return era
 }
 
 // knownEra is the upstream's era as it was last found, or "".
 func (f *Facade) knownEra() string {
-	f.mu.Lock()
-	read := f.eraRead
-	f.eraRead = true
-	f.mu.Unlock()
-	if !read && f.o.Store != nil {
+	f.readEra.Do(func() {
+		if f.o.Store == nil {
+			return
+		}
 		era := f.o.Store.Era()
 		f.mu.Lock()
 		f.era = era
 		f.mu.Unlock()
-	}
+	})
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.era
@@ -274,7 +401,7 @@ func (f *Facade) setEra(era string) {
 func (f *Facade) refuseVersion(m wire.Message, v *view) {
 	data := []byte(`{"supported":["` + strings.Join(legacyVersions, `","`) + `"],"requested":`)
 	data = append(wire.AppendString(data, v.key.Version), '}')
-	f.answer(wire.ErrorResponse(m.ID.Raw, codeUnsupportedVersion, "Unsupported protocol version", data))
+	f.answer(m, wire.ErrorResponse(m.ID.Raw, codeUnsupportedVersion, "Unsupported protocol version", data))
 }
 
 // welcome is the result of initialize: the upstream's own with the version at
@@ -324,7 +451,8 @@ func (f *Facade) dress(v *view, handshake []byte) []byte {
 	f.mu.Lock()
 	s := v.surface
 	f.mu.Unlock()
-	if s != nil && s.empty {
+	offered := gjson.GetBytes(handshake, "capabilities.tools").Exists()
+	if s == nil && !offered || s != nil && s.empty {
 		return handshake
 	}
 	capabilities := []byte(gjson.GetBytes(handshake, "capabilities").Raw)
@@ -337,13 +465,26 @@ func (f *Facade) dress(v *view, handshake []byte) []byte {
 	}
 	capabilities = wire.SetMember(capabilities, "tools", wire.SetMember(tools, "listChanged", []byte("true")))
 	handshake = wire.SetMember(handshake, "capabilities", capabilities)
-	return wire.SetMember(handshake, "instructions", wire.AppendString(nil, f.instructions(s, handshake)))
+	said := f.instructions(s, handshake)
+	if said == "" {
+		return wire.DeleteMember(handshake, "instructions")
+	}
+	return wire.SetMember(handshake, "instructions", wire.AppendString(nil, said))
+}
+
+// A listen is an open subscriptions/listen of the host.
+type listen struct {
+	id      string // raw
+	view    *view
+	tools   bool   // it wants tools/list_changed
+	forward []byte // what the upstream is to be sent of it; nil: nothing
+	on      *link  // where it has been sent
 }
 
 // subscribe acknowledges a listen of a modern host (MCP 2026-07-28,
 // basic/subscriptions). toolsListChanged is ours; the rest goes to the
 // upstream under the same id once that runs.
-func (f *Facade) subscribe(ctx context.Context, v *view, m wire.Message) {
+func (f *Facade) subscribe(_ context.Context, v *view, m wire.Message) {
 	filter := m.Params.Get("notifications")
 	if !filter.IsObject() {
 		f.refuse(m, codeInvalidParams, "subscriptions/listen: params.notifications is missing")
@@ -354,26 +495,15 @@ func (f *Facade) subscribe(ctx context.Context, v *view, m wire.Message) {
 	if wants(rest) {
 		s.forward = wire.Splice(m.Raw, filter, rest)
 	}
+	f.answer(m, acknowledgment(m.ID.Raw, filter.Raw))
 	f.mu.Lock()
 	f.listens[m.Key()] = s
 	l := f.link
-	f.mu.Unlock()
-	f.send(acknowledgment(m.ID.Raw, filter.Raw))
-	f.release()
-	f.mu.Lock()
-	live := l != nil && l == f.link && l.open[modern]
+	live := l != nil && l.open[modern]
 	f.mu.Unlock()
 	if live {
-		f.restore(l, modern)
+		f.relisten(l)
 	}
-}
-
-// A listen is an open subscriptions/listen of the host.
-type listen struct {
-	id      string // raw
-	view    *view
-	tools   bool   // it wants tools/list_changed
-	forward []byte // what the upstream is to be sent of it; nil: nothing
 }
 
 // wants reports whether a filter asks for anything.
@@ -390,40 +520,85 @@ func acknowledgment(id, filter string) []byte {
 		metaSubscription + `":` + id + `},"notifications":` + filter + `}}`)
 }
 
-// swallowed reports whether a notification is not for the host: it belongs to
-// the listen of our own, or acknowledges one that we have acknowledged.
-func (f *Facade) swallowed(m wire.Message) bool {
-	id := m.Params.Get("_meta." + strings.ReplaceAll(metaSubscription, ".", `\.`))
-	if strings.HasPrefix(id.Str, f.tag) {
-		return true
-	}
+// relisten sends a connection the listens of the host that it has not been
+// sent yet. The host does not wait for their answers, which end them.
+func (f *Facade) relisten(l *link) {
+	var again []*pending
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	return m.Method == "notifications/subscriptions/acknowledged" && f.listens[wire.Key(id)] != nil
+	for key, s := range f.listens {
+		if s.forward == nil || s.on == l || l.gone {
+			continue
+		}
+		s.on = l
+		p := &pending{key: key, id: s.id, method: "subscriptions/listen", frame: s.forward, view: s.view, link: l, written: true, sending: true}
+		f.add(p)
+		again = append(again, p)
+	}
+	f.mu.Unlock()
+	for _, p := range again {
+		f.transmit(l, p)
+	}
 }
+
+// unlistened takes the end of a listen's part at the upstream. It reports
+// whether the host's goes on, for its tools. The caller holds mu.
+func (f *Facade) unlistened(p *pending) bool {
+	s := f.listens[p.key]
+	if s == nil || p.method != "subscriptions/listen" {
+		return false
+	}
+	if !s.tools {
+		delete(f.listens, p.key)
+	}
+	return s.tools
+}
+
+// swallowed reports whether a notification is not for the host: it belongs to
+// the listen of our own, or acknowledges one, which we have done.
+func (f *Facade) swallowed(m wire.Message) bool {
+	return m.Method == "notifications/subscriptions/acknowledged" ||
+		strings.HasPrefix(m.Params.Get(subscriptionPath).Str, f.tag)
+}
+
+// subscriptionPath is where a notification says which listen it belongs to.
+const subscriptionPath = `_meta.io\.modelcontextprotocol/subscriptionId`
 
 // setLevel remembers the host's log level; it does not wake an upstream that
 // is known to take one.
 func (f *Facade) setLevel(ctx context.Context, v *view, m wire.Message) {
 	f.mu.Lock()
-	f.level = []byte(m.Params.Raw)
 	asleep := f.link == nil && gjson.GetBytes(v.handshake, "capabilities.logging").Exists()
+	if asleep {
+		f.level = []byte(m.Params.Raw)
+	}
 	f.mu.Unlock()
 	if asleep {
 		f.reply(m, []byte("{}"))
 		return
 	}
-	f.forward(ctx, v, m)
+	f.submit(ctx, &pending{id: m.ID.Raw, key: m.Key(), method: m.Method, frame: m.Raw, view: v, learn: func(said wire.Message) {
+		if said.Error.Exists() {
+			return
+		}
+		f.mu.Lock()
+		f.level = []byte(m.Params.Raw)
+		f.mu.Unlock()
+	}})
 }
 
-// noteSubscription remembers which resources the host follows, for a restart.
-func (f *Facade) noteSubscription(m wire.Message) {
+// follows forwards the host's wish to follow a resource, or not to any more,
+// and remembers it for a restart once the upstream agrees.
+func (f *Facade) follows(ctx context.Context, v *view, m wire.Message) {
 	uri := m.Params.Get("uri").Str
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if m.Method == "resources/subscribe" {
-		f.subscribed[uri] = []byte(m.Params.Raw)
-	} else {
-		delete(f.subscribed, uri)
-	}
+	f.submit(ctx, &pending{id: m.ID.Raw, key: m.Key(), method: m.Method, frame: m.Raw, view: v, learn: func(said wire.Message) {
+		if said.Error.Exists() {
+			return
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.subscribed = slices.DeleteFunc(f.subscribed, func(s subscription) bool { return s.uri == uri })
+		if m.Method == "resources/subscribe" {
+			f.subscribed = append(f.subscribed, subscription{uri, []byte(m.Params.Raw)})
+		}
+	}})
 }

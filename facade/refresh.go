@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 
 	"mcp-facade/catalog"
@@ -20,6 +21,9 @@ import (
 // send one notification for each.
 const settle = 200 * time.Millisecond
 
+// settleLimit is how long one that does not end is waited for.
+const settleLimit = 2 * time.Second
+
 // listWait is how long an upstream may take for one page of a list.
 const listWait = 60 * time.Second
 
@@ -33,8 +37,8 @@ const pause = 10 * time.Second
 // saveWait bounds the writing of the disk cache.
 const saveWait = 5 * time.Second
 
-// revalidate lists the view anew in the background: on the connection there
-// is, or by opening one, which lists by itself.
+// revalidate lists the view anew in the background, unless that has just
+// failed.
 func (f *Facade) revalidate(ctx context.Context, v *view) {
 	f.mu.Lock()
 	if v.missing != nil && time.Since(v.tried) < pause && f.link == nil && v.greet == nil {
@@ -42,22 +46,21 @@ func (f *Facade) revalidate(ctx context.Context, v *view) {
 		return
 	}
 	v.retest = v.handshake != nil
-	if v.surface == nil || !f.o.Server.StaleOK {
+	overdue := v.listing != nil && v.missing != nil // it has been waited for
+	if (v.catalog == nil || !f.o.Server.StaleOK) && !overdue {
 		v.expect()
 	}
 	f.mu.Unlock()
 	f.relistSoon(ctx, v)
 }
 
-// relistSoon lists a view that this process has not listed yet, whatever its
-// age.
+// relistSoon lists the view in the background: on the connection there is, or
+// by opening one, which lists by itself.
 func (f *Facade) relistSoon(ctx context.Context, v *view) {
 	f.mu.Lock()
-	l := f.connect(ctx, v)
-	idle := l.open[v.key.Era] && !v.listing
-	f.mu.Unlock()
-	if idle {
-		f.spawn(func() { f.relist(ctx, v) })
+	defer f.mu.Unlock()
+	if l := f.connect(ctx, v); l.open[v.key.Era] {
+		f.relist(ctx, l, v, false)
 	}
 }
 
@@ -67,6 +70,10 @@ func (v *view) expect() {
 		v.ready, v.waiting = make(chan struct{}), true
 	}
 }
+
+// grace is what await leaves to a connection that is overdue just now: that
+// knows what has taken so long.
+const grace = 100 * time.Millisecond
 
 // await waits until a listing of the view has come or failed, within
 // startTimeout, which an upstream that is still starting may have used up.
@@ -80,74 +87,99 @@ func (f *Facade) await(ctx context.Context, v *view) {
 	}
 	select {
 	case <-ready:
-	case <-time.After(f.o.Server.StartTimeout):
+	case <-time.After(f.o.Server.StartTimeout + grace):
 	case <-f.end:
 	case <-ctx.Done():
 	}
 }
 
-// relist lists the view, once at a time.
-func (f *Facade) relist(ctx context.Context, v *view) {
-	f.mu.Lock()
-	if v.listing {
-		v.again = true
-		f.mu.Unlock()
+// relist lists the view on a connection in the background, unless that is under
+// way; again says that what is under way may be out of date already. The caller
+// holds mu.
+func (f *Facade) relist(ctx context.Context, l *link, v *view, again bool) {
+	if v.listing != nil {
+		v.again = v.again || again || v.listing != l
 		return
 	}
-	v.listing = true
-	f.mu.Unlock()
-	for again := true; again; {
-		if lists, err := f.list(ctx, v); err != nil {
-			f.unlistedView(v, err)
+	v.listing = l
+	f.spawn(func() { f.listing(ctx, l, v) })
+}
+
+// listing lists the view until no other listing is asked for.
+func (f *Facade) listing(ctx context.Context, l *link, v *view) {
+	for l != nil {
+		if lists, err := f.list(ctx, l, v); err != nil {
+			f.unlistedView(l, v, err)
 		} else {
 			f.install(ctx, v, lists)
 		}
 		f.mu.Lock()
-		again = v.again
-		v.again, v.listing = false, again
+		l = nil
+		if v.again && f.link != nil && f.link.open[v.key.Era] {
+			l = f.link
+		}
+		v.listing, v.again = l, false
 		f.mu.Unlock()
 	}
 }
 
 // list asks the upstream for all pages of all lists.
-func (f *Facade) list(ctx context.Context, v *view) (catalog.Lists, error) {
-	f.mu.Lock()
-	l := f.link
-	f.mu.Unlock()
-	if l == nil || l.conn == nil {
-		return nil, errClosing
-	}
+func (f *Facade) list(ctx context.Context, l *link, v *view) (catalog.Lists, error) {
 	if err := f.rediscover(ctx, l, v); err != nil {
 		return nil, err
 	}
 	f.follow(l, v)
-	f.retest(ctx, l, v)
+	f.retest(l, v)
 	f.mu.Lock()
 	offers := gjson.GetBytes(v.handshake, "capabilities")
 	f.mu.Unlock()
-	lists := catalog.Lists{}
 	tools, err := f.listAll(ctx, l, v, "tools/list")
 	if err != nil && offers.Get("tools").Exists() {
 		return nil, err
 	}
-	lists["tools/list"] = tools
-	for method, capability := range map[string]string{
-		"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resources"} {
-		if !offers.Get(capability).Exists() {
-			continue
-		}
-		if pages, err := f.listAll(ctx, l, v, method); err == nil {
-			lists[method] = pages
-		} else {
-			f.log.Debug("not listed", "method", method, "err", err)
+	lists := catalog.Lists{"tools/list": tools}
+	for _, other := range otherLists {
+		if offers.Get(other.capability).Exists() {
+			lists[other.method] = f.listOther(ctx, l, v, other.method)
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if l.gone {
-		return nil, errClosing
+		return nil, errEnded
 	}
-	return lists, nil
+	return lists, ctx.Err()
+}
+
+// errEnded is why a list is not whole.
+var errEnded = errors.New("its connection has ended")
+
+// otherLists are the lists besides that of the tools, and what an upstream
+// says it offers that has them.
+var otherLists = [...]struct{ method, capability string }{
+	{"prompts/list", "prompts"},
+	{"resources/list", "resources"},
+	{"resources/templates/list", "resources"},
+}
+
+// listOther lists what is not needed to serve: if that fails, what there is
+// stays.
+func (f *Facade) listOther(ctx context.Context, l *link, v *view, method string) [][]byte {
+	pages, err := f.listAll(ctx, l, v, method)
+	if err == nil {
+		return pages
+	}
+	f.log.Debug("not listed", "method", method, "err", err)
+	f.mu.Lock()
+	before := v.pages
+	f.mu.Unlock()
+	if before == nil {
+		return nil
+	}
+	if pages, err = before(method); err != nil {
+		f.log.Debug("not cached", "method", method, "err", err)
+	}
+	return pages
 }
 
 // rediscover asks a modern upstream for its handshake, unless this process has
@@ -183,8 +215,8 @@ func (f *Facade) follow(l *link, v *view) {
 }
 
 // retest asks an upstream that was found to be legacy whether it still is, when
-// its lists are renewed anyway.
-func (f *Facade) retest(ctx context.Context, l *link, v *view) {
+// its lists are renewed anyway. Nobody waits for the answer.
+func (f *Facade) retest(l *link, v *view) {
 	f.mu.Lock()
 	old := v.retest && v.key.Era == legacy
 	v.retest = false
@@ -196,13 +228,13 @@ func (f *Facade) retest(ctx context.Context, l *link, v *view) {
 	if capabilities == "" {
 		capabilities = "{}"
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeWait)
-	defer cancel()
-	m, err := f.call(ctx, l, "server/discover", []byte(`{"_meta":{"io.modelcontextprotocol/protocolVersion":"`+firstModern+
-		`","io.modelcontextprotocol/clientCapabilities":`+capabilities+`}}`))
-	if err == nil && m.Result.Get("supportedVersions").IsArray() {
-		f.setEra(modern)
-	}
+	params := []byte(`{"_meta":{"io.modelcontextprotocol/protocolVersion":"` + firstModern +
+		`","io.modelcontextprotocol/clientCapabilities":` + capabilities + `}}`)
+	f.ask(l, "server/discover", params, func(m wire.Message, err error) {
+		if err == nil && judge(m) == modern {
+			f.setEra(modern)
+		}
+	})
 }
 
 // params is what our own list requests carry: the host's _meta in the modern
@@ -219,27 +251,42 @@ func (v *view) params(cursor string) []byte {
 }
 
 // listAll asks for the pages of one list: raw results, in order. A cursor that
-// comes again ends it.
+// comes again ends it, so an empty one is asked once.
 func (f *Facade) listAll(ctx context.Context, l *link, v *view, method string) ([][]byte, error) {
 	var pages [][]byte
-	seen := map[string]bool{}
+	asked := map[string]bool{}
 	for cursor := ""; ; {
 		m, err := f.call(ctx, l, method, v.params(cursor))
 		if err != nil {
 			return nil, err
+		}
+		if tools := m.Result.Get("tools"); method == "tools/list" && !tools.IsArray() && tools.Raw != "null" {
+			return nil, f.failure(method, "the answer holds no tools")
 		}
 		pages = append(pages, []byte(m.Result.Raw))
 		next := m.Result.Get("nextCursor")
 		if next.Type != gjson.String {
 			return pages, nil
 		}
-		if seen[next.Str] || len(pages) == maxPages {
-			f.log.Warn("list cut", "method", method, "err", "its cursors do not end")
-			return pages, nil
+		if asked[next.Str] || len(pages) == maxPages {
+			return f.endless(method, pages), nil
 		}
-		seen[next.Str] = true
+		asked[next.Str] = true
 		cursor = next.Raw
 	}
+}
+
+// endless ends a list whose cursors do not: the last page loses its own. An
+// upstream that takes the empty cursor for none has sent its one page twice.
+func (f *Facade) endless(method string, pages [][]byte) [][]byte {
+	last := len(pages) - 1
+	if last > 0 && bytes.Equal(pages[last], pages[last-1]) {
+		last--
+	} else {
+		f.log.Warn("list cut", "method", method, "err", "its cursors do not end")
+	}
+	pages[last] = wire.DeleteMember(pages[last], "nextCursor")
+	return pages[:last+1]
 }
 
 // call sends a request of our own and waits for its answer.
@@ -277,6 +324,7 @@ func (f *Facade) install(ctx context.Context, v *view, lists catalog.Lists) {
 	v.pages = func(method string) ([][]byte, error) { return lists[method], nil }
 	v.surface, v.listed, v.ttl, v.fleeting = s, time.Now(), ttl, fleeting
 	v.due, v.fresh, v.missing = false, true, nil
+	own := v.key.Era == modern || f.link != nil && f.link.host == v
 	changed := v.shown != nil && !bytes.Equal(v.shown, s.tools)
 	if changed {
 		v.shown = s.tools
@@ -288,7 +336,9 @@ func (f *Facade) install(ctx context.Context, v *view, lists catalog.Lists) {
 	if changed {
 		f.announce(v)
 	}
-	f.save(ctx, head, lists, s)
+	if own { // else it is what another opening makes of the upstream
+		f.save(ctx, head, lists, s)
+	}
 }
 
 // isReady lets those go on who wait for a listing. The caller holds mu.
@@ -304,15 +354,13 @@ func (v *view) isReady() {
 // each time. A legacy answer that says 0 or nothing says nothing.
 func lifetime(era string, pages [][]byte) (ttl time.Duration, fleeting bool) {
 	for _, page := range pages {
-		ms := time.Duration(gjson.GetBytes(page, "ttlMs").Int()) * time.Millisecond
+		ms := min(gjson.GetBytes(page, "ttlMs").Int(), int64(math.MaxInt64/time.Millisecond))
+		said := time.Duration(ms) * time.Millisecond
 		switch {
-		case ms <= 0:
-			fleeting = era == modern
-		case ttl == 0 || ms < ttl:
-			ttl = ms
-		}
-		if fleeting {
+		case said <= 0 && era == modern:
 			return 0, true
+		case said > 0 && (ttl == 0 || said < ttl):
+			ttl = said
 		}
 	}
 	return ttl, false
@@ -368,41 +416,50 @@ func (f *Facade) changed(ctx context.Context, l *link, method string) {
 		}
 	}
 	first := !l.settling
-	l.settling = true
+	l.settling, l.noted = true, time.Now()
 	f.mu.Unlock()
 	if first {
 		f.spawn(func() { f.relistAll(ctx, l) })
 	}
 }
 
-// relistAll lists every view of a connection once it has settled.
+// relistAll lists every view of a connection once that has settled.
 func (f *Facade) relistAll(ctx context.Context, l *link) {
-	select {
-	case <-time.After(settle):
-	case <-ctx.Done():
-		return
+	began := time.Now()
+	for wait := settle; wait > 0; {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		f.mu.Lock()
+		wait = min(settle-time.Since(l.noted), settleLimit-time.Since(began))
+		l.settling = wait > 0
+		f.mu.Unlock()
 	}
-	f.mu.Lock()
-	l.settling = false
-	f.mu.Unlock()
-	for era := range l.open {
-		f.relistViews(ctx, era)
-	}
-}
-
-// relistViews lists every view of an era.
-func (f *Facade) relistViews(ctx context.Context, era string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, v := range f.views {
-		if v.key.Era == era {
-			f.spawn(func() { f.relist(ctx, v) })
+		if f.link == l && l.open[v.key.Era] {
+			f.relist(ctx, l, v, true)
 		}
 	}
 }
 
-// unlisted tells those who wait for a first listing that none comes.
-func (f *Facade) unlisted(err error) {
+// relistViews lists every view of an era, on a connection that is open now.
+func (f *Facade) relistViews(ctx context.Context, l *link, era string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range f.views {
+		if v.key.Era == era {
+			f.relist(ctx, l, v, false)
+		}
+	}
+}
+
+// unlisted tells those who wait for a first listing that none comes from a
+// connection.
+func (f *Facade) unlisted(l *link, err error) {
 	f.mu.Lock()
 	var views []*view
 	for _, v := range f.views {
@@ -412,13 +469,18 @@ func (f *Facade) unlisted(err error) {
 	}
 	f.mu.Unlock()
 	for _, v := range views {
-		f.unlistedView(v, err)
+		f.unlistedView(l, v, err)
 	}
 }
 
-// unlistedView keeps what there is of a view that could not be listed.
-func (f *Facade) unlistedView(v *view, err error) {
+// unlistedView keeps what there is of a view that could not be listed on a
+// connection. If there is another one already, that has still to say.
+func (f *Facade) unlistedView(l *link, v *view, err error) {
 	f.mu.Lock()
+	if f.link != nil && f.link != l {
+		f.mu.Unlock()
+		return
+	}
 	if f.closing {
 		err = errClosing
 	} else {

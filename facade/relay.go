@@ -4,56 +4,47 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
+	"slices"
 
-	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 )
 
-// backlogLimit is how many bytes of requests may wait for an upstream that is
-// still starting.
-const backlogLimit = 64 << 20
+// maxWithdrawn is how many requests are remembered that the host has cancelled
+// and the upstream has not answered: most never are.
+const maxWithdrawn = 1000
 
-// A link is one connection to the upstream, from before its dial to its end.
-// Its fields are guarded by Facade.mu.
-type link struct {
-	conn     upstream.Conn   // nil until the dial has returned
-	dial     func() error    // dials, once
-	started  time.Time       // when the dial began
-	opening  map[string]bool // by era: being opened
-	open     map[string]bool // by era: requests may be sent
-	backlog  []*pending      // what waits for that, in order
-	size     int             // bytes in backlog
-	probed   bool            // its first message was server/discover
-	settling bool            // a burst of list_changed is being waited out
-	followed bool            // it has been asked to say when its tools change
-	late     bool            // startTimeout has passed: requests do not wait any more
-	gone     bool
-}
+// maxHeld is how many frames of the upstream may wait for the host to be
+// initialized.
+const maxHeld = 1000
 
-// A pending is a frame of the host that the upstream has to take, and to
-// answer if it is a request.
+// A pending is a request of the host that has no answer yet, or a notification
+// that waits for the connection. What stands above link does not change once
+// it is submitted; the rest is guarded by Facade.mu.
 type pending struct {
-	key       string // wire.Key of its id; "" for a notification
-	id        string // raw
-	method    string
-	frame     []byte
-	view      *view
-	tool      string   // upstream's name of the tool that is called
-	hint      string   // its signature, to be added to an error result
-	link      *link    // where it waits or has been sent
+	key    string // wire.Key of its id; "" for a notification
+	id     string // raw
+	method string
+	frame  []byte
+	view   *view
+	tool   string             // upstream's name of the tool that is called
+	hint   string             // the same, if its signature is to be added to an error result
+	probe  bool               // server/discover to an upstream of unknown era
+	learn  func(wire.Message) // is shown the upstream's answer first; nil: nobody
+
+	link      *link    // where it waits or has been sent; nil: it is not submitted
+	waited    bool     // the host waits for an answer: it is counted in asking
 	written   bool     // it has been handed to the connection
-	cancelled bool     // the host does not wait for it
-	answered  bool     // we have answered it: what still comes is swallowed
-	probe     bool     // server/discover to an upstream of unknown era
+	sending   bool     // it is being handed to it
+	cancelled []byte   // the host's cancellation; nil: none
+	swallow   bool     // we have answered it, what still comes is swallowed
 	next      *pending // another request of the host with the same id
 }
 
 // A question is a request of the upstream that the host has to answer.
 type question struct {
-	id   string // raw
-	link *link
+	id    string // raw
+	frame []byte // of one that had to wait; nil: it had not
+	link  *link
 }
 
 // handle takes one message of the host. It never waits for the upstream.
@@ -62,10 +53,66 @@ func (f *Facade) handle(ctx context.Context, m wire.Message) {
 	case m.IsResponse():
 		f.answered(m)
 	case m.IsNotification():
-		f.notified(m)
+		f.inTurn(ctx, m)
 	default:
-		f.accept()
+		f.accept(m)
+		f.inTurn(ctx, m)
+	}
+}
+
+// inTurn takes a request or a notification of the host: at once, or after a
+// call that waits for the catalog, if both may go to the upstream.
+func (f *Facade) inTurn(ctx context.Context, m wire.Message) {
+	f.mu.Lock()
+	waits := f.deciding != nil && !alone(m.Method)
+	full := waits && f.behindSize > 0 && f.behindSize+len(m.Raw) > backlogLimit
+	if waits && !full {
+		f.behind = append(f.behind, m)
+		f.behindSize += len(m.Raw)
+	}
+	f.mu.Unlock()
+	switch {
+	case full && m.IsRequest():
+		f.refuse(m, codeInternal, f.describeError(m.Method, errFull))
+	case !waits:
+		f.take(ctx, m)
+	}
+}
+
+// alone reports whether a method is answered by us whatever was asked before.
+func alone(method string) bool {
+	switch method {
+	case "initialize", "server/discover", "ping", "tools/list", "subscriptions/listen",
+		"notifications/initialized", "notifications/cancelled":
+		return true
+	}
+	return false
+}
+
+// take takes a request or a notification of the host.
+func (f *Facade) take(ctx context.Context, m wire.Message) {
+	if m.IsRequest() {
 		f.asked(ctx, m)
+	} else {
+		f.notified(ctx, m)
+	}
+}
+
+// catchUp takes what has waited behind a call, in order.
+func (f *Facade) catchUp(ctx context.Context) {
+	for {
+		f.mu.Lock()
+		if len(f.behind) == 0 {
+			f.deciding, f.behind = nil, nil
+			f.mu.Unlock()
+			return
+		}
+		m := f.behind[0]
+		f.behind[0] = wire.Message{}
+		f.behind = f.behind[1:]
+		f.behindSize -= len(m.Raw)
+		f.mu.Unlock()
+		f.take(ctx, m)
 	}
 }
 
@@ -85,14 +132,6 @@ func (f *Facade) asked(ctx context.Context, m wire.Message) {
 		return
 	}
 	switch m.Method {
-	case "ping":
-		if v.key.Era == modern { // which has none: the upstream says so
-			f.forward(ctx, v, m)
-			return
-		}
-		f.reply(m, []byte("{}"))
-	case "logging/setLevel":
-		f.setLevel(ctx, v, m)
 	case "tools/list":
 		f.listTools(ctx, v, m)
 	case "prompts/list", "resources/list", "resources/templates/list":
@@ -101,95 +140,122 @@ func (f *Facade) asked(ctx context.Context, m wire.Message) {
 		f.callTool(ctx, v, m)
 	case "subscriptions/listen":
 		f.subscribe(ctx, v, m)
-	case "resources/subscribe", "resources/unsubscribe":
-		f.noteSubscription(m)
-		f.forward(ctx, v, m)
 	default:
-		f.forward(ctx, v, m)
+		f.askedSession(ctx, v, m)
 	}
 }
 
-// notified takes one notification of the host.
-func (f *Facade) notified(m wire.Message) {
+// askedSession takes what belongs to a session of the legacy era, which the
+// modern one does not have: there the upstream says so.
+func (f *Facade) askedSession(ctx context.Context, v *view, m wire.Message) {
+	if v.key.Era == modern {
+		f.forward(ctx, v, m)
+		return
+	}
 	switch m.Method {
-	case "notifications/initialized":
-		f.ready(m.Raw)
-	case "notifications/cancelled":
-		f.cancelled(m)
+	case "ping":
+		f.reply(m, []byte("{}"))
+	case "logging/setLevel":
+		f.setLevel(ctx, v, m)
+	case "resources/subscribe", "resources/unsubscribe":
+		f.follows(ctx, v, m)
 	default:
-		f.pass(m.Raw)
+		f.forward(ctx, v, m)
 	}
 }
 
-// ready notes that the host is initialized and gives it what has waited for that.
-func (f *Facade) ready(frame []byte) {
+// accept notes a request that the host waits for.
+func (f *Facade) accept(m wire.Message) {
 	f.mu.Lock()
-	f.initialized = frame
-	held := f.held
-	f.held = nil
+	defer f.mu.Unlock()
+	f.asking++
+	f.add(&pending{key: m.Key(), id: m.ID.Raw, method: m.Method, waited: true})
+}
+
+// add puts p into toUp. The caller holds mu, as for the next four.
+func (f *Facade) add(p *pending) {
+	p.next = f.toUp[p.key]
+	f.toUp[p.key] = p
+}
+
+// forget takes p out of toUp.
+func (f *Facade) forget(p *pending) {
+	first := f.toUp[p.key]
+	switch {
+	case first != p:
+		for q := first; q != nil; q = q.next {
+			if q.next == p {
+				q.next = p.next
+			}
+		}
+	case p.next == nil:
+		delete(f.toUp, p.key)
+	default:
+		f.toUp[p.key] = p.next
+	}
+}
+
+// find returns the newest request with a key for which is holds, or nil.
+func (f *Facade) find(key string, is func(*pending) bool) *pending {
+	p := f.toUp[key]
+	for p != nil && !is(p) {
+		p = p.next
+	}
+	return p
+}
+
+// release notes that the host does not wait for p any more.
+func (f *Facade) release(p *pending) {
+	if !p.waited {
+		return
+	}
+	p.waited = false
+	f.asking--
+	if f.asking == 0 && f.settled != nil {
+		close(f.settled)
+		f.settled = nil
+	}
+}
+
+// promote puts p in the place of what accept has noted. It reports false if
+// the host has cancelled that meanwhile.
+func (f *Facade) promote(p *pending) bool {
+	q := f.find(p.key, (*pending).unsubmitted)
+	if q == nil {
+		return false
+	}
+	f.forget(q)
+	if q.cancelled != nil {
+		return false
+	}
+	p.waited = true
+	f.add(p)
+	return true
+}
+
+func (p *pending) unsubmitted() bool { return p.link == nil }
+
+// answer sends the host a response of ours to a request that was not
+// submitted, unless the host has cancelled it.
+func (f *Facade) answer(m wire.Message, frame []byte) {
+	f.mu.Lock()
+	p := f.find(m.Key(), (*pending).unsubmitted)
+	if p != nil {
+		f.forget(p)
+		f.release(p)
+	}
 	f.mu.Unlock()
-	for _, frame := range held {
+	if p != nil && p.cancelled == nil {
 		f.send(frame)
 	}
 }
 
-// pass sends a notification of the host to a connection that is there; without
-// one nobody waits for it.
-func (f *Facade) pass(frame []byte) {
-	f.mu.Lock()
-	l := f.link
-	if l == nil {
-		f.mu.Unlock()
-		return
-	}
-	if !l.open[legacy] && !l.open[modern] {
-		l.backlog = append(l.backlog, &pending{frame: frame})
-		f.mu.Unlock()
-		return
-	}
-	f.mu.Unlock()
-	l.conn.Send(frame)
-}
+// reply answers a request of the host by a raw result.
+func (f *Facade) reply(m wire.Message, result []byte) { f.answer(m, wire.Response(m.ID.Raw, result)) }
 
-// cancelled stops a request of the host: one that still waits is forgotten,
-// one that was sent is cancelled at the upstream.
-func (f *Facade) cancelled(m wire.Message) {
-	key := wire.Key(m.Params.Get("requestId"))
-	f.mu.Lock()
-	delete(f.listens, key)
-	p := f.toUp[key]
-	if p == nil || p.cancelled {
-		f.mu.Unlock()
-		return
-	}
-	p.cancelled = true
-	if !p.answered {
-		f.releaseLocked()
-	}
-	sent, l := p.written, p.link
-	p.frame = nil
-	if !sent {
-		f.forget(p)
-	}
-	f.mu.Unlock()
-	if sent {
-		l.conn.Send(m.Raw)
-	}
-}
-
-// answered takes the host's answer to a request of the upstream: it goes to
-// the connection that asked, if that is still there.
-func (f *Facade) answered(m wire.Message) {
-	f.mu.Lock()
-	q, asked := f.fromUp[m.Key()]
-	delete(f.fromUp, m.Key())
-	live := asked && q.link == f.link
-	f.mu.Unlock()
-	if live {
-		q.link.conn.Send(m.Raw)
-		return
-	}
-	f.log.Debug("answer of the host to nothing that is asked", "in", len(m.Raw))
+// refuse answers a request of the host by an error.
+func (f *Facade) refuse(m wire.Message, code int, text string) {
+	f.answer(m, wire.ErrorResponse(m.ID.Raw, code, text, nil))
 }
 
 // forward sends a request of the host to the upstream as it is.
@@ -200,183 +266,181 @@ func (f *Facade) forward(ctx context.Context, v *view, m wire.Message) {
 // submit sends p once the connection is open, opening it if there is none.
 func (f *Facade) submit(ctx context.Context, p *pending) {
 	f.mu.Lock()
+	if !f.promote(p) {
+		f.mu.Unlock()
+		return
+	}
 	l := f.connect(ctx, p.view)
 	p.link = l
-	p.next = f.toUp[p.key]
-	f.toUp[p.key] = p
-	if l.open[p.view.key.Era] {
-		p.written = true
-		f.mu.Unlock()
-		if err := l.conn.Send(p.frame); err != nil {
-			f.log.Debug("not sent", "method", p.method, "err", err)
-		}
-		return
+	late, waits := l.late, false
+	p.written = l.open[p.view.key.Era]
+	p.sending = p.written
+	if !p.written && !late {
+		waits = l.enqueue(p)
 	}
-	l.backlog = append(l.backlog, p)
-	l.size += len(p.frame)
-	late, full := l.late, l.size > backlogLimit
+	written := p.written
 	f.mu.Unlock()
 	switch {
+	case written:
+		f.transmit(l, p)
 	case late:
 		f.fail(p, f.overdueError())
-	case full:
-		f.fail(p, fmt.Errorf("more than %d bytes wait for it to start", backlogLimit))
+	case !waits:
+		f.fail(p, errFull)
 	}
 }
 
-// connect returns the connection, which it starts to open for the view's era
-// if nobody has. The caller holds mu.
-func (f *Facade) connect(ctx context.Context, v *view) *link {
-	l := f.link
-	if l == nil {
-		l = f.newLink(ctx)
-	}
-	if !l.opening[v.key.Era] {
-		l.opening[v.key.Era] = true
-		f.spawn(func() { f.open(ctx, l, v) })
-	}
-	return l
-}
-
-// newLink is the link that requests wait for from now on. The caller holds mu.
-func (f *Facade) newLink(ctx context.Context) *link {
-	l := &link{started: time.Now(), opening: map[string]bool{}, open: map[string]bool{}}
-	l.dial = sync.OnceValue(func() error { return f.dial(ctx, l) })
-	if f.closing {
-		l.dial = func() error { return errClosing }
-	}
-	timer := time.AfterFunc(f.o.Server.StartTimeout, func() { f.overdue(l) })
-	context.AfterFunc(ctx, func() { timer.Stop() })
-	f.link = l
-	return l
-}
-
-// open dials, if that is not done, and makes the connection ready for the
-// view's era: legacy by the host's own initialize, modern as it is.
-func (f *Facade) open(ctx context.Context, l *link, v *view) {
-	if err := l.dial(); err != nil {
-		f.lost(l, err)
-		return
-	}
-	if v.key.Era == modern {
-		f.opened(ctx, l, v)
-		return
-	}
-	f.ask(l, "initialize", v.opening, func(m wire.Message, err error) { f.welcomed(ctx, l, v, m, err) })
-}
-
-// dial starts the connection.
-func (f *Facade) dial(ctx context.Context, l *link) error {
-	conn, err := f.o.Dial(ctx)
-	if err != nil {
-		return err
-	}
+// transmit hands p to the connection. A cancellation that came meanwhile must
+// not overtake it.
+func (f *Facade) transmit(l *link, p *pending) {
+	err := l.conn.Send(p.frame)
 	f.mu.Lock()
-	l.conn = conn
-	gone := l.gone
+	p.sending, p.frame = false, nil // which may be large
+	p.written = err == nil
+	cancelled := p.cancelled
 	f.mu.Unlock()
-	if gone {
-		conn.Close()
-		return errClosing
+	switch {
+	case err != nil: // whoever reads the connection learns why, and tells the host
+		f.log.Debug("not sent", "method", p.method, "err", err)
+	case cancelled != nil:
+		l.conn.Send(cancelled)
 	}
-	f.log.Info("upstream started", "dur", time.Since(l.started))
-	f.spawn(func() { f.pump(ctx, l) })
-	return nil
 }
 
-var errClosing = errors.New("the facade is closing")
+// notified takes one notification of the host.
+func (f *Facade) notified(ctx context.Context, m wire.Message) {
+	switch m.Method {
+	case "notifications/initialized":
+		f.ready(m.Raw)
+	case "notifications/cancelled":
+		f.cancel(ctx, m)
+	default:
+		f.pass(ctx, m)
+	}
+}
 
-// opened sends what has waited and lets requests pass from now on.
-func (f *Facade) opened(ctx context.Context, l *link, v *view) {
-	era := v.key.Era
-	f.restore(l, era)
-	f.mu.Lock()
+// ready gives the host what has waited for it to be initialized, and notes
+// that it is.
+func (f *Facade) ready(frame []byte) {
 	for {
-		var batch []*pending
-		batch, l.backlog = takeBacklog(l.backlog, era)
-		if len(batch) == 0 {
-			break
-		}
-		for _, p := range batch {
-			p.written = true
-			l.size -= len(p.frame)
-		}
-		f.mu.Unlock()
-		for _, p := range batch {
-			l.conn.Send(p.frame)
-		}
 		f.mu.Lock()
-	}
-	l.open[era] = true
-	f.mu.Unlock()
-	f.relistViews(ctx, era)
-}
-
-// takeBacklog splits off what an open era lets pass; notifications go along.
-func takeBacklog(backlog []*pending, era string) (pass, stay []*pending) {
-	for _, p := range backlog {
-		switch {
-		case p.cancelled || p.answered:
-		case p.view == nil || p.view.key.Era == era:
-			pass = append(pass, p)
-		default:
-			stay = append(stay, p)
+		held := f.held
+		f.held = nil
+		if len(held) == 0 {
+			if f.initialized == nil {
+				close(f.hostReady)
+			}
+			f.initialized = frame
+			f.mu.Unlock()
+			return
+		}
+		f.mu.Unlock()
+		for _, frame := range held {
+			f.send(frame)
 		}
 	}
-	return pass, stay
 }
 
-// restore brings a new connection to where the last one was.
-func (f *Facade) restore(l *link, era string) {
+// pass sends a notification of the host to the upstream. Most start it, as a
+// request does; some mean nothing to one that has just started.
+func (f *Facade) pass(ctx context.Context, m wire.Message) {
+	v := f.wakes(m)
 	f.mu.Lock()
-	level, subscribed := f.level, f.subscribed
-	var again [][]byte
-	for key, s := range f.listens {
-		if p := f.toUp[key]; era == modern && s.forward != nil && (p == nil || p.written && p.link != l) {
-			again = append(again, s.forward)
-			f.toUp[key] = &pending{key: key, id: s.id, method: "subscriptions/listen", frame: s.forward, view: s.view, link: l, written: true, cancelled: true}
-		}
+	l := f.link
+	if l == nil && v != nil {
+		l = f.connect(ctx, v)
 	}
-	f.mu.Unlock()
-	for _, frame := range again {
-		l.conn.Send(frame)
-	}
-	if era != legacy {
-		return
-	}
-	if level != nil {
-		f.ask(l, "logging/setLevel", level, ignore)
-	}
-	for _, params := range subscribed {
-		f.ask(l, "resources/subscribe", params, ignore)
-	}
-}
-
-func ignore(wire.Message, error) {}
-
-// overdue lets nobody wait any longer for an upstream that is still starting.
-// The upstream itself goes on starting.
-func (f *Facade) overdue(l *link) {
-	f.mu.Lock()
-	if l.gone {
+	if l == nil {
 		f.mu.Unlock()
 		return
 	}
-	l.late = true
-	waiting := l.backlog
-	l.backlog, l.size = nil, 0
-	f.mu.Unlock()
-	err := f.overdueError()
-	for _, p := range waiting {
-		f.fail(p, err)
+	ready := l.ready()
+	if !ready && !l.enqueue(&pending{frame: m.Raw}) {
+		f.log.Warn("notification dropped", "method", m.Method, "in", len(m.Raw))
 	}
-	f.unlisted(err)
+	f.mu.Unlock()
+	if ready {
+		l.conn.Send(m.Raw)
+	}
 }
 
-func (f *Facade) overdueError() error {
-	return &upstream.Error{Server: f.name(), Op: "start",
-		Err:  fmt.Errorf("no answer in %v, it is still starting", f.o.Server.StartTimeout),
-		Hint: fmt.Sprintf("try again in a moment, or set a longer \"startTimeout\" for %s", f.name())}
+// wakes returns the view for which a notification of the host starts the
+// upstream; nil: it does not.
+func (f *Facade) wakes(m wire.Message) *view {
+	switch {
+	case m.Method == "notifications/cancelled", m.Method == "notifications/progress",
+		m.Method == "notifications/roots/list_changed":
+		return nil
+	case isModern(m) && f.knownEra() == legacy:
+		return nil
+	case isModern(m):
+		return f.viewOf(m)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.current
+}
+
+// cancel stops a request of the host. A cancellation of what is answered, or
+// was never seen, is no business of ours.
+func (f *Facade) cancel(ctx context.Context, m wire.Message) {
+	key := wire.Key(m.Params.Get("requestId"))
+	f.mu.Lock()
+	p := f.find(key, func(p *pending) bool { return p.cancelled == nil })
+	_, listens := f.listens[key]
+	delete(f.listens, key)
+	send := p != nil && f.withdraw(p, m.Raw)
+	f.mu.Unlock()
+	switch {
+	case send:
+		p.link.conn.Send(m.Raw)
+	case p == nil && !listens:
+		f.pass(ctx, m)
+	}
+}
+
+// withdraw cancels p: if it still waits it is forgotten. It reports whether the
+// upstream is to be told; while p is being sent, transmit does that. An
+// initialize cannot be cancelled. The caller holds mu.
+func (f *Facade) withdraw(p *pending, cancellation []byte) bool {
+	if p.method == "initialize" {
+		return false
+	}
+	f.release(p)
+	p.cancelled = cancellation
+	switch {
+	case p.link == nil: // whoever works on it finds out
+	case p.written:
+		f.remember(p)
+	default:
+		f.forget(p)
+		p.link.dequeue(p)
+	}
+	return p.written && !p.sending
+}
+
+// remember keeps a cancelled request for a late answer, which the host is
+// given, and drops the oldest if there are too many. The caller holds mu.
+func (f *Facade) remember(p *pending) {
+	f.withdrawn = append(f.withdrawn, p)
+	if len(f.withdrawn) > maxWithdrawn {
+		f.forget(f.withdrawn[0])
+		f.withdrawn = slices.Delete(f.withdrawn, 0, 1)
+	}
+}
+
+// answered takes the host's answer to a request of the upstream: it goes to
+// the connection that asked, if that is still there.
+func (f *Facade) answered(m wire.Message) {
+	f.mu.Lock()
+	q, asked := f.fromUp[m.Key()]
+	delete(f.fromUp, m.Key())
+	f.mu.Unlock()
+	if !asked {
+		f.log.Debug("answer of the host to nothing that is asked", "in", len(m.Raw))
+		return
+	}
+	q.link.conn.Send(m.Raw)
 }
 
 // pump takes what the upstream writes until it ends.
@@ -403,31 +467,37 @@ func (f *Facade) pump(ctx context.Context, l *link) {
 func (f *Facade) responded(ctx context.Context, l *link, m wire.Message) {
 	key := m.Key()
 	f.mu.Lock()
-	if done := f.own[key]; done != nil {
+	if o, ours := f.own[key]; ours && o.link == l {
 		delete(f.own, key)
 		f.mu.Unlock()
-		done(m, nil)
+		o.done(m, nil)
 		return
 	}
-	p := f.toUp[key]
-	if p == nil || p.link != l || !p.written {
+	p := f.find(key, func(p *pending) bool { return p.link == l && p.written && p.cancelled == nil })
+	if p == nil {
+		p = f.find(key, func(p *pending) bool { return p.link == l && p.written })
+	}
+	if p == nil {
 		f.mu.Unlock()
 		f.log.Warn("upstream answered what nobody asked", "out", len(m.Raw))
 		return
 	}
 	f.forget(p)
-	if !p.cancelled && !p.answered {
-		defer f.release()
-	}
-	s := f.listens[key]
-	if s != nil && !s.tools {
-		delete(f.listens, key)
-	}
+	f.release(p)
+	swallow := p.swallow || f.unlistened(p)
 	f.mu.Unlock()
+	f.deliver(ctx, l, p, m, swallow)
+}
+
+// deliver gives the host the upstream's answer to p.
+func (f *Facade) deliver(ctx context.Context, l *link, p *pending, m wire.Message, swallow bool) {
+	if p.learn != nil {
+		p.learn(m)
+	}
 	switch {
 	case p.probe:
-		f.verdict(ctx, l, p, m)
-	case s != nil && s.tools: // the upstream's part of it has ended, ours goes on
+		f.verdict(ctx, l, p, m, swallow)
+	case swallow:
 	case p.hint != "":
 		f.send(f.hinting(p, m))
 	default:
@@ -435,45 +505,40 @@ func (f *Facade) responded(ctx context.Context, l *link, m wire.Message) {
 	}
 }
 
-// forget takes p out of what the upstream has to answer. The caller holds mu.
-func (f *Facade) forget(p *pending) {
-	first := f.toUp[p.key]
-	if first == p {
-		if p.next == nil {
-			delete(f.toUp, p.key)
-		} else {
-			f.toUp[p.key] = p.next
-		}
-		return
-	}
-	for q := first; q != nil; q = q.next {
-		if q.next == p {
-			q.next = p.next
-		}
-	}
-}
-
 // requested takes one request of the upstream; before the host is initialized
 // it waits. Where there is no host, nobody can answer it.
 func (f *Facade) requested(l *link, m wire.Message) {
 	if f.hostless {
-		answer := wire.ErrorResponse(m.ID.Raw, codeMethodNotFound, "Method not found", nil)
-		if m.Method == "ping" {
-			answer = wire.Response(m.ID.Raw, []byte("{}"))
-		}
-		l.conn.Send(answer)
+		f.answerAlone(l, m)
 		return
 	}
 	f.mu.Lock()
-	f.fromUp[m.Key()] = question{id: m.ID.Raw, link: l}
 	wait := f.initialized == nil && f.current != nil
-	if wait {
-		f.held = append(f.held, m.Raw)
+	full := wait && len(f.held) >= maxHeld
+	if !full {
+		q := question{id: m.ID.Raw, link: l}
+		if wait {
+			q.frame = m.Raw
+			f.held = append(f.held, m.Raw)
+		}
+		f.fromUp[m.Key()] = q
 	}
 	f.mu.Unlock()
-	if !wait {
+	switch {
+	case full:
+		l.conn.Send(wire.ErrorResponse(m.ID.Raw, codeInternal, "too many requests before notifications/initialized", nil))
+	case !wait:
 		f.send(m.Raw)
 	}
+}
+
+// answerAlone answers a request of the upstream without a host.
+func (f *Facade) answerAlone(l *link, m wire.Message) {
+	answer := wire.ErrorResponse(m.ID.Raw, codeMethodNotFound, "Method not found", nil)
+	if m.Method == "ping" {
+		answer = wire.Response(m.ID.Raw, []byte("{}"))
+	}
+	l.conn.Send(answer)
 }
 
 // announced takes one notification of the upstream.
@@ -484,125 +549,57 @@ func (f *Facade) announced(ctx context.Context, l *link, m wire.Message) {
 		return
 	case "notifications/prompts/list_changed", "notifications/resources/list_changed":
 		f.changed(ctx, l, m.Method)
+	case "notifications/cancelled":
+		if f.unasked(l, m) {
+			return
+		}
 	}
 	if !f.swallowed(m) {
 		f.send(m.Raw)
 	}
 }
 
-// ask sends a request of our own; done is called with its answer, or with the
-// error that ended the connection, by the goroutine that found it.
-func (f *Facade) ask(l *link, method string, params []byte, done func(wire.Message, error)) {
-	if len(params) == 0 {
-		params = []byte("{}")
-	}
+// unasked takes the upstream's cancellation of a request of its own. It
+// reports whether the host has not been given that request.
+func (f *Facade) unasked(l *link, m wire.Message) bool {
+	key := wire.Key(m.Params.Get("requestId"))
 	f.mu.Lock()
-	if l.gone {
-		f.mu.Unlock()
-		done(wire.Message{}, errClosing)
-		return
+	defer f.mu.Unlock()
+	q, asked := f.fromUp[key]
+	if !asked || q.link != l {
+		return false
 	}
-	id := f.nextID()
-	f.own["s"+id[1:len(id)-1]] = done
-	f.mu.Unlock()
-	l.conn.Send(request(id, method, params))
+	delete(f.fromUp, key)
+	return f.unhold(q)
 }
 
-// request is the frame of a request of ours.
-func request(id, method string, params []byte) []byte {
-	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	b = append(b, `,"method":`...)
-	b = wire.AppendString(b, method)
-	b = append(b, `,"params":`...)
-	b = append(b, params...)
-	return append(b, '}')
-}
-
-// lost ends a connection: whoever waits for it learns how it ended.
-func (f *Facade) lost(l *link, err error) {
-	f.mu.Lock()
-	if l.gone {
-		f.mu.Unlock()
-		return
-	}
-	l.gone = true
-	if f.link == l {
-		f.link = nil
-	}
-	var failed []*pending
-	for _, first := range f.toUp {
-		for p := first; p != nil; p = p.next {
-			if p.link == l {
-				failed = append(failed, p)
-			}
-		}
-	}
-	closing := f.closing
-	own := f.own
-	f.own = map[string]func(wire.Message, error){}
-	var withdrawn []string
-	for key, q := range f.fromUp {
-		if q.link == l {
-			delete(f.fromUp, key)
-			withdrawn = append(withdrawn, q.id)
-		}
-	}
-	f.mu.Unlock()
-	if closing {
-		err = errClosing
-	}
-	f.log.Info("upstream ended", "err", err)
-	for _, id := range withdrawn {
-		f.send(withdraw(id))
-	}
-	for _, p := range failed {
-		f.fail(p, err)
-	}
-	for _, done := range own {
-		done(wire.Message{}, err)
-	}
-	f.unlisted(err)
-}
-
-// withdraw tells the host not to answer a request of an upstream that is gone.
-func withdraw(id string) []byte {
-	return []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"the server has ended"}}`)
+// unhold reports whether a question still waits for the host to be
+// initialized, and lets it wait no longer. The caller holds mu.
+func (f *Facade) unhold(q question) bool {
+	before := len(f.held)
+	f.held = slices.DeleteFunc(f.held, func(frame []byte) bool { return q.frame != nil && &frame[0] == &q.frame[0] })
+	return len(f.held) < before
 }
 
 // fail answers a request of the host whose answer cannot come any more.
 func (f *Facade) fail(p *pending, err error) {
 	f.mu.Lock()
 	f.forget(p)
-	if p.cancelled || p.answered || p.key == "" {
-		f.mu.Unlock()
-		return
-	}
-	p.answered = true
+	waited, written := p.waited, p.written
+	f.release(p)
 	f.mu.Unlock()
 	switch {
+	case !waited:
 	case p.probe:
-		f.answer(wire.ErrorResponse(p.id, codeMethodNotFound, "Method not found", nil))
+		f.send(methodNotFound(p))
 	case p.method == "tools/call":
-		f.answer(wire.Response(p.id, f.trouble(p.view, "call "+p.tool, err, p.written)))
+		f.send(wire.Response(p.id, f.trouble(p.view, "call "+p.tool, err, written)))
 	default:
-		f.answer(wire.ErrorResponse(p.id, codeInternal, f.describeError(p.method, err), nil))
+		f.send(wire.ErrorResponse(p.id, codeInternal, f.describeError(p.method, err), nil))
 	}
 }
 
-// hangUp closes the connection, letting it write its last frames.
-func (f *Facade) hangUp() {
-	f.mu.Lock()
-	f.closing = true
-	l := f.link
-	var conn upstream.Conn
-	if l != nil {
-		conn = l.conn
-		if conn == nil {
-			l.gone = true
-		}
-	}
-	f.mu.Unlock()
-	if conn != nil {
-		conn.Close()
-	}
-}
+var (
+	errClosing = errors.New("the facade is closing")
+	errFull    = fmt.Errorf("more than %d bytes wait for it to start", backlogLimit)
+)

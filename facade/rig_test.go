@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mcp-facade/catalog"
@@ -15,6 +17,7 @@ import (
 	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 )
 
@@ -25,6 +28,9 @@ type fake struct {
 	modern       bool     // it answers server/discover
 	noLegacy     bool     // it refuses initialize
 	dialError    error
+
+	// hold keeps Send from taking a frame of some methods.
+	hold map[string]chan struct{}
 
 	// answer overrides what is said to a request: the frames to write, and
 	// whether it does so at all.
@@ -90,10 +96,13 @@ func (c *fakeConn) Send(frame []byte) error {
 		return io.ErrClosedPipe
 	default:
 	}
+	m, err := wire.Parse(append([]byte(nil), frame...))
+	if held := c.fake.hold[m.Method]; held != nil {
+		<-held
+	}
 	c.fake.mu.Lock()
 	c.fake.seen = append(c.fake.seen, string(frame))
 	c.fake.mu.Unlock()
-	m, err := wire.Parse(append([]byte(nil), frame...))
 	if err != nil {
 		return nil
 	}
@@ -213,7 +222,7 @@ func tool(name, description, schema string) string {
 }
 
 // entry is a config entry with its defaults, changed by the members of raw.
-func entry(t *testing.T, raw string) *config.Server {
+func entry(t testing.TB, raw string) *config.Server {
 	t.Helper()
 	file, err := config.Parse("facade.servers.json", []byte(`{"acme":{"upstream":{"command":"acme"}`+raw+`}}`))
 	if err != nil {
@@ -229,6 +238,7 @@ func entry(t *testing.T, raw string) *config.Server {
 // A desk is the host's side of a Facade that runs.
 type desk struct {
 	t      *testing.T
+	facade *Facade // nil: none is between
 	in     *io.PipeWriter
 	frames chan string // what the facade says
 	done   chan struct{}
@@ -246,9 +256,9 @@ func start(t *testing.T, o Options, up *fake) *desk {
 	}
 	facadeIn, hostOut := io.Pipe()
 	hostIn, facadeOut := io.Pipe()
-	d := &desk{t: t, in: hostOut, frames: make(chan string, 1000), done: make(chan struct{})}
+	d := &desk{t: t, facade: New(o), in: hostOut, frames: make(chan string, 1000), done: make(chan struct{})}
 	go func() {
-		d.err = New(o).Run(t.Context(), facadeIn, facadeOut)
+		d.err = d.facade.Run(t.Context(), facadeIn, facadeOut)
 		facadeOut.Close()
 		facadeIn.Close()
 	}()
@@ -266,6 +276,60 @@ func start(t *testing.T, o Options, up *fake) *desk {
 	}()
 	t.Cleanup(d.close)
 	return d
+}
+
+// direct is the host's side of a fake without a Facade between.
+func direct(t *testing.T, up *fake) *desk {
+	t.Helper()
+	in, hostOut := io.Pipe()
+	d := &desk{t: t, in: hostOut, frames: make(chan string, 1000), done: make(chan struct{})}
+	conn, err := up.dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		r := wire.NewReader(in, nil)
+		for m, err := r.Next(); err == nil; m, err = r.Next() {
+			conn.Send(m.Raw)
+		}
+		conn.Close()
+	}()
+	go func() {
+		defer close(d.done)
+		defer close(d.frames)
+		for m, err := conn.Recv(); err == nil; m, err = conn.Recv() {
+			d.frames <- string(m.Raw)
+		}
+	}()
+	t.Cleanup(d.close)
+	return d
+}
+
+// said is what the facade says until nothing happens any more. It is for a
+// synctest bubble.
+func (d *desk) said() (frames []string) {
+	time.Sleep(time.Second)
+	synctest.Wait()
+	for {
+		select {
+		case frame, ok := <-d.frames:
+			if !ok {
+				return frames
+			}
+			frames = append(frames, frame)
+		default:
+			return frames
+		}
+	}
+}
+
+// expect fails the test unless the facade says exactly that until nothing
+// happens any more. It is for a synctest bubble.
+func (d *desk) expect(after string, want ...string) {
+	d.t.Helper()
+	if diff := cmp.Diff(want, d.said()); diff != "" {
+		d.t.Errorf("%s: the host was told (-want +got):\n%s", after, diff)
+	}
 }
 
 // close closes the host's side and waits for the Facade to end.
@@ -356,4 +420,48 @@ func (d *desk) names() (names []string) {
 // store is a disk cache of the test's own.
 func store(t *testing.T) *catalog.Store {
 	return catalog.OpenStore(t.TempDir()+"/acme", nil)
+}
+
+// warmed is a disk cache that has what a legacy and, if the fake is one, a
+// modern host are shown of it.
+func warmed(t *testing.T, up *fake) *catalog.Store {
+	t.Helper()
+	cache := store(t)
+	for _, how := range manners {
+		d := start(t, Options{Store: cache, Version: "v"}, &fake{tools: up.tools, capabilities: up.capabilities, modern: up.modern})
+		talk(d, how, nil)
+		d.close()
+	}
+	return cache
+}
+
+// gated makes the dial of a fake wait for open to be closed.
+func gated(up *fake) (dial func(context.Context) (upstream.Conn, error), open chan struct{}) {
+	open = make(chan struct{})
+	return func(ctx context.Context) (upstream.Conn, error) {
+		select {
+		case <-open:
+			return up.dial(ctx)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}, open
+}
+
+// mute makes a fake leave some methods without an answer.
+func mute(methods ...string) func(*fakeConn, wire.Message) ([]string, bool) {
+	return func(_ *fakeConn, m wire.Message) ([]string, bool) {
+		return nil, slices.Contains(methods, m.Method)
+	}
+}
+
+// line is a frame of a request, or without an id of a notification.
+func line(id, method, params string) string {
+	if id != "" {
+		id = `"id":` + id + `,`
+	}
+	if params != "" {
+		params = `,"params":` + params
+	}
+	return `{"jsonrpc":"2.0",` + id + `"method":"` + method + `"` + params + `}`
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
@@ -30,12 +29,12 @@ var metaTools = [...]string{"discover", "describe", "call"}
 // A surface is what tools/list shows of one catalog, and the names by which
 // its tools are called. It does not change.
 type surface struct {
-	json  []byte // the whole of it, as it is stored
-	tools []byte // raw array: what tools/list shows
-	count int    // tools in the catalog
-	extra int    // those that are not shown
-	empty bool   // the upstream has no tools, so we have none either
-	meta  map[string]string
+	json  []byte            // the whole of it, as it is stored
+	tools []byte            // raw array: what tools/list shows
+	extra int               // tools of the catalog that are not shown
+	empty bool              // the upstream has no tools, so we have none either
+	meta  map[string]string // which meta-tool a name is
+	kind  map[string]string // the name of a meta-tool
 	names func() *names
 }
 
@@ -63,12 +62,11 @@ func (n *names) upstream(name string) (string, bool) {
 // openSurface reads what render has made.
 func openSurface(stored []byte) *surface {
 	r := gjson.ParseBytes(stored)
-	s := &surface{json: stored, meta: map[string]string{}}
+	s := &surface{json: stored, meta: map[string]string{}, kind: map[string]string{}}
 	s.tools = []byte(r.Get("tools").Raw)
-	s.count, s.extra = int(r.Get("count").Int()), int(r.Get("extra").Int())
-	s.empty = r.Get("empty").Bool()
+	s.extra, s.empty = int(r.Get("extra").Int()), r.Get("empty").Bool()
 	r.Get("meta").ForEach(func(kind, name gjson.Result) bool {
-		s.meta[name.Str] = kind.Str
+		s.meta[name.Str], s.kind[kind.Str] = kind.Str, name.Str
 		return true
 	})
 	s.names = sync.OnceValue(func() *names { return openNames(r.Get("names")) })
@@ -89,7 +87,7 @@ func openNames(stored gjson.Result) *names {
 // fingerprint names everything besides the catalog that shapes a surface.
 func (f *Facade) fingerprint() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s", surfaceFormat, f.o.Version, f.o.Server.Fingerprint())
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s", surfaceFormat, f.o.Version, f.name(), f.o.Server.Fingerprint())
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
@@ -103,7 +101,7 @@ func (f *Facade) render(c *catalog.Catalog, handshake []byte) *surface {
 	empty := len(all) == 0 && !gjson.GetBytes(handshake, "capabilities.tools").Exists()
 	var tools [][]byte
 	for _, t := range pick.tools {
-		tools = append(tools, f.trim(t, shown[t.Name], pick.level))
+		tools = append(tools, f.trim(t, shown[t.Name], pick.level, pick.used[t.Name]))
 	}
 	if pick.meta && !empty {
 		tools = append(tools, f.metaTools(meta, hidden)...)
@@ -113,7 +111,7 @@ func (f *Facade) render(c *catalog.Catalog, handshake []byte) *surface {
 	b = appendPairs(b, metaTools[:], func(kind string) string { return meta[kind] })
 	b = append(b, `,"names":`...)
 	b = appendPairs(b, toolNames(all), func(name string) string { return shown[name] })
-	b = fmt.Appendf(b, `,"count":%d,"extra":%d,"empty":%t}`, len(all), hidden, empty)
+	b = fmt.Appendf(b, `,"extra":%d,"empty":%t}`, hidden, empty)
 	return openSurface(b)
 }
 
@@ -121,13 +119,9 @@ func (f *Facade) render(c *catalog.Catalog, handshake []byte) *surface {
 func (f *Facade) bare() *surface {
 	c, _ := catalog.New(nil)
 	s := f.render(c, []byte(`{"capabilities":{"tools":{}}}`))
-	if !s.hasMeta() {
-		s.tools = append(append([]byte("["), bytes.Join(f.metaTools(f.metaNames(nil), 0), []byte(","))...), ']')
-	}
+	s.tools = append(append([]byte("["), bytes.Join(f.metaTools(s.kind, 0), []byte(","))...), ']')
 	return s
 }
-
-func (s *surface) hasMeta() bool { return len(s.tools) > len("[]") }
 
 // appendPairs appends an object of strings.
 func appendPairs(b []byte, keys []string, value func(string) string) []byte {
@@ -200,43 +194,49 @@ func metaPrefix(server string) string {
 // and whether the meta-tools come after them.
 type choice struct {
 	tools []catalog.Tool
+	used  map[string]bool // which of them the host is to load always, by name
 	level string
 	meta  bool
 }
 
-// choose picks the used tools, in the order of the config, a glob's in the
-// order of the upstream. Without "used" a catalog that fits surfaceBudget is
-// shown whole.
+// choose picks the tools to show: the used ones, or all. Without "used" a
+// catalog that fits surfaceBudget is shown whole.
 func (f *Facade) choose(c *catalog.Catalog) choice {
 	s, all := f.o.Server, c.Tools()
-	if s.Surface == "all" {
-		return choice{all, s.Compact, false}
-	}
-	if s.Auto {
-		if f.fits(all) {
-			return choice{all, "lossless", false}
-		}
-		return choice{nil, s.Compact, true}
-	}
-	var used []catalog.Tool
-	taken := map[string]bool{}
-	for _, glob := range s.Used {
-		matched := false
+	tools, used := f.used(c)
+	switch {
+	case s.Surface == "all":
+		return choice{all, used, s.Compact, false}
+	case s.Auto && f.fits(all):
 		for _, t := range all {
+			used[t.Name] = true
+		}
+		return choice{all, used, "lossless", false}
+	}
+	return choice{tools, used, s.Compact, true}
+}
+
+// used finds the used tools, in the order of the config, a glob's in the order
+// of the upstream.
+func (f *Facade) used(c *catalog.Catalog) (tools []catalog.Tool, taken map[string]bool) {
+	taken = map[string]bool{}
+	for _, glob := range f.o.Server.Used {
+		matched := false
+		for _, t := range c.Tools() {
 			if !config.Match([]string{glob}, t.Name) {
 				continue
 			}
 			matched = true
 			if !taken[t.Name] {
 				taken[t.Name] = true
-				used = append(used, t)
+				tools = append(tools, t)
 			}
 		}
-		if !matched && len(all) > 0 {
-			f.log.Warn("nothing matches an entry of \"used\"", "tool", glob, "nearest", strings.Join(c.Nearest(strings.Trim(glob, "*?"), 3), ", "))
+		if !matched && len(c.Tools()) > 0 {
+			f.log.Warn("nothing matches an entry of \"used\"", "tool", glob, "nearest", joined(c.Nearest(strings.Trim(glob, "*?"), 3)))
 		}
 	}
-	return choice{used, s.Compact, true}
+	return tools, taken
 }
 
 // fits reports whether a catalog costs no more than surfaceBudget when it is
@@ -256,9 +256,9 @@ func (f *Facade) fits(all []catalog.Tool) bool {
 // inputSchema.
 func ModelTokens(tool []byte) int {
 	b := []byte("{")
-	for i, key := range []string{"name", "description", "inputSchema"} {
+	for _, key := range []string{"name", "description", "inputSchema"} {
 		if v := gjson.GetBytes(tool, key); v.Exists() {
-			if i > 0 {
+			if len(b) > 1 {
 				b = append(b, ',')
 			}
 			b = append(wire.AppendString(b, key), ':')
@@ -269,12 +269,12 @@ func ModelTokens(tool []byte) int {
 }
 
 // trim is a tool as the host is shown it.
-func (f *Facade) trim(t catalog.Tool, name, level string) []byte {
+func (f *Facade) trim(t catalog.Tool, name, level string, used bool) []byte {
 	b := compact.Tool(t.Raw, compact.Options{Level: level, Keep: f.o.Server.Keep})
 	if name != t.Name {
 		b = wire.SetMember(b, "name", wire.AppendString(nil, name))
 	}
-	if load := f.o.Server.AlwaysLoad; load == "true" || load == "used" {
+	if load := f.o.Server.AlwaysLoad; used && (load == "true" || load == "used") {
 		meta := []byte(gjson.GetBytes(b, "_meta").Raw)
 		if len(meta) == 0 || meta[0] != '{' {
 			meta = []byte("{}")
@@ -328,10 +328,12 @@ func (f *Facade) metaTool(name, description, schema, annotations string) []byte 
 // instructions say when to use the meta-tools, then what the upstream says of
 // itself, within instructionsLimit.
 func (f *Facade) instructions(s *surface, handshake []byte) string {
-	name := f.name()
-	own := ""
+	name, own := f.name(), ""
+	kind := f.metaNames(nil)
+	if s != nil {
+		kind = s.kind
+	}
 	if s == nil || s.extra > 0 {
-		kind := s.byKind(f)
 		own = "Not every tool of " + name + " is listed. Use " + kind["discover"] + " to find the others and " + kind["call"] + " to run them."
 	}
 	theirs := gjson.GetBytes(handshake, "instructions").Str
@@ -341,38 +343,33 @@ func (f *Facade) instructions(s *surface, handshake []byte) string {
 	if own != "" {
 		own += "\n\nFrom " + name + ":\n"
 	}
-	return cut(own+lines(theirs), f.o.Server.InstructionsLimit)
+	return cut(own+lines(theirs), f.o.Server.InstructionsLimit, "\n[cut; "+kind["discover"]+" with an empty query gives all]")
 }
 
-// byKind are the names of the meta-tools, also of a surface that is not known.
-func (s *surface) byKind(f *Facade) map[string]string {
-	if s == nil {
-		return f.metaNames(nil)
-	}
-	kinds := map[string]string{}
-	for name, kind := range s.meta {
-		kinds[kind] = name
-	}
-	return kinds
-}
-
-// lines is text of others with its line breaks, each line cleaned.
+// lines is text of others with its line breaks, each line cleaned. None may
+// begin like a tool with a mark of ours.
 func lines(text string) string {
 	all := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, line := range all {
 		all[i] = compact.Line(line)
+		if low := strings.ToLower(all[i]); strings.HasPrefix(low, readOnlyMark) || strings.HasPrefix(low, destructiveMark) {
+			all[i] = "> " + all[i]
+		}
 	}
 	return strings.TrimSpace(strings.Join(all, "\n"))
 }
 
-// cut shortens text to a number of characters and says so.
-func cut(text string, limit int) string {
-	const note = "\n[cut; an empty discover query gives the rest]"
-	if utf8.RuneCountInString(text) <= limit {
+// cut shortens text to a number of characters, of which note, in ASCII, is the
+// end, if it finds room.
+func cut(text string, limit int, note string) string {
+	runes := []rune(text)
+	if len(runes) <= limit {
 		return text
 	}
-	runes := []rune(text)
-	return strings.TrimRight(string(runes[:max(0, limit-len(note))]), " \n") + note
+	if limit < len(note) {
+		return string(runes[:limit])
+	}
+	return strings.TrimRight(string(runes[:limit-len(note)]), " \n") + note
 }
 
 // listTools answers tools/list: the surface on one page, at once when there is
@@ -422,7 +419,7 @@ func (f *Facade) listPages(ctx context.Context, v *view, m wire.Message) {
 	live := f.link != nil && f.link.open[v.key.Era]
 	pages, stale := v.pages, f.stale(v)
 	f.mu.Unlock()
-	if live || pages == nil {
+	if live || pages == nil || stale && !f.o.Server.StaleOK {
 		f.forward(ctx, v, m)
 		return
 	}
@@ -443,7 +440,7 @@ func (f *Facade) listPages(ctx context.Context, v *view, m wire.Message) {
 
 // pageAt finds the stored page that a cursor asks for.
 func pageAt(pages [][]byte, cursor gjson.Result) []byte {
-	if !cursor.Exists() {
+	if cursor.Type == gjson.Null { // or absent
 		if len(pages) == 0 {
 			return nil
 		}

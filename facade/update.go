@@ -2,6 +2,7 @@ package facade
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -22,28 +23,26 @@ type Change struct {
 
 // Refresh fetches the lists of every view that is cached, by the opening it
 // was stored with; without one, those of a bare client. It returns what is
-// another tool now than before, by name.
+// another tool now than before, by name. A view that cannot be listed stays as
+// it is and does not keep the others from it.
 func Refresh(ctx context.Context, o Options) ([]Change, error) {
 	heads, err := o.openings()
 	if err != nil {
 		return nil, err
 	}
-	found := map[Change]bool{}
+	server := *o.Server
+	server.StaleOK = true // for the comparison
+	o.Server = &server
+	all := []Change{}
+	var errs []error
 	for _, h := range heads {
 		changes, err := New(o).renew(ctx, h)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range changes {
-			found[c] = true
-		}
+		all, errs = append(all, changes...), append(errs, err)
 	}
-	all := make([]Change, 0, len(found))
-	for c := range found {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b Change) int { return strings.Compare(a.Tool+"\x00"+a.What, b.Tool+"\x00"+b.What) })
-	return all, nil
+	slices.SortFunc(all, func(a, b Change) int {
+		return cmp.Or(strings.Compare(a.Tool, b.Tool), strings.Compare(a.What, b.What))
+	})
+	return slices.Compact(all), errors.Join(errs...)
 }
 
 // openings are the views to refresh.
@@ -55,8 +54,7 @@ func (o Options) openings() ([]catalog.Head, error) {
 	if err != nil || len(heads) > 0 {
 		return heads, err
 	}
-	v := New(o).bareView()
-	return []catalog.Head{{View: v.key, Opening: v.opening}}, nil
+	return []catalog.Head{{View: catalog.CommandView(), Opening: []byte(bareOpening)}}, nil
 }
 
 // renew lists one view and compares it with what was cached of it.
@@ -64,37 +62,28 @@ func (f *Facade) renew(ctx context.Context, h catalog.Head) ([]Change, error) {
 	f.hostless = true
 	f.out = wire.NewWriter(io.Discard, hostQueue)
 	defer f.out.Close()
-	caps := ""
-	if h.View.Era == legacy {
-		caps = gjson.GetBytes(h.Opening, "capabilities").Raw
-	} else {
-		caps = gjson.GetBytes(h.Opening, metaCapabilities).Raw
+	capabilities := "capabilities"
+	if h.View.Era == modern {
+		capabilities = metaCapabilities
 	}
-	v := f.view(h.View.Era, h.View.Version, caps, string(h.Opening))
+	v := f.view(h.View.Era, h.View.Version, gjson.GetBytes(h.Opening, capabilities).Raw, string(h.Opening))
 	before, _ := f.tools(v)
 	f.mu.Lock()
-	v.due = true
+	v.due, v.retest = true, true
 	v.expect()
 	f.mu.Unlock()
 	f.relistSoon(ctx, v)
 	f.await(ctx, v)
 	f.mu.Lock()
-	err := v.missing
-	fresh := v.fresh
+	fresh, why := v.fresh, cmp.Or(v.missing, ctx.Err(), f.overdueError())
 	f.mu.Unlock()
 	f.hangUp()
 	f.wg.Wait()
-	if err != nil {
-		return nil, err
-	}
 	if !fresh {
-		return nil, ctx.Err()
+		return nil, why
 	}
 	after, err := f.tools(v)
-	if err != nil {
-		return nil, err
-	}
-	return changes(before, after), nil
+	return changes(before, after), err
 }
 
 // changes compares two catalogs by what the upstream wrote.

@@ -2,6 +2,7 @@ package facade
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -43,14 +44,14 @@ type view struct {
 	key     catalog.View
 	opening []byte // raw params of initialize, or raw _meta of a modern request
 
-	handshake []byte        // raw result of initialize or server/discover; nil: not known
-	listed    time.Time     // when the catalog was listed
-	ttl       time.Duration // the upstream's own; 0: none said
-	fleeting  bool          // the upstream said 0
-	due       bool          // it is to be listed anew whatever its age
-	fresh     bool          // it was listed by this process
-	surface   *surface      // nil: there is no catalog
-	catalog   func() (*catalog.Catalog, error)
+	handshake []byte                                // raw result of initialize or server/discover; nil: not known
+	listed    time.Time                             // when the catalog was listed
+	ttl       time.Duration                         // the upstream's own; 0: none said
+	fleeting  bool                                  // the upstream said 0
+	due       bool                                  // it is to be listed anew whatever its age
+	fresh     bool                                  // it was listed by this process
+	surface   *surface                              // nil: there is no catalog
+	catalog   func() (*catalog.Catalog, error)      // nil: there is none, or the stored one cannot be read
 	pages     func(method string) ([][]byte, error) // the other lists; nil: there are none
 
 	greet   func(refused error) // answers an initialize that waits for the upstream
@@ -59,7 +60,7 @@ type view struct {
 	tried   time.Time           // when that was found
 	ready   chan struct{}       // closed when a listing has come or failed
 	waiting bool                // ready is open
-	listing bool                // a listing is under way
+	listing *link               // where a listing is under way; nil: none is
 	retest  bool                // ask whether the upstream is still a legacy one
 	again   bool                // list once more after it
 }
@@ -85,9 +86,11 @@ func (f *Facade) viewOf(m wire.Message) *view {
 
 // bareView is the view of a client that has said nothing of itself.
 func (f *Facade) bareView() *view {
-	opening := `{"protocolVersion":"` + legacyVersions[0] + `","capabilities":{},"clientInfo":{"name":"mcp-facade","version":"1"}}`
-	return f.view(legacy, legacyVersions[0], "", opening)
+	return f.view(legacy, catalog.CommandView().Version, "", bareOpening)
 }
+
+// bareOpening is how that client opens, in the version of [catalog.CommandView].
+const bareOpening = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"mcp-facade","version":"1"}}`
 
 // view returns the one view of an opening, read from the cache at first.
 func (f *Facade) view(era, version, capabilities, opening string) *view {
@@ -130,7 +133,7 @@ func (f *Facade) warm(v *view) {
 	if w.surface = f.rendered(e.Head.Renderings); w.surface == nil {
 		c, err := load()
 		if err != nil {
-			f.log.Warn("catalog not cached", "err", err)
+			f.log.Debug("no cached catalog", "err", err)
 			return
 		}
 		w.surface = f.render(c, w.handshake)
@@ -190,9 +193,9 @@ func (f *Facade) keepRendering(e *catalog.Entry, s *surface) {
 	if f.o.Version == "" || !e.Exact {
 		return
 	}
-	key, r := e.Head.View, catalog.Rendering{Fingerprint: f.fingerprint(), JSON: s.json}
+	r := catalog.Rendering{Fingerprint: f.fingerprint(), JSON: s.json}
 	f.spawn(func() {
-		if err := f.o.Store.SaveRendering(key, r); err != nil {
+		if err := e.SaveRendering(r); err != nil {
 			f.log.Warn("surface not stored", "err", err)
 		}
 	})
@@ -223,18 +226,27 @@ func (f *Facade) left(v *view) int64 {
 	return max(0, (f.ttl(v) - time.Since(v.listed)).Milliseconds())
 }
 
-// tools returns the view's catalog, or why there is none.
+// tools returns the view's catalog, or why there is none. One whose file turns
+// out to be damaged is not cached: it is due to be listed anew.
 func (f *Facade) tools(v *view) (*catalog.Catalog, error) {
 	f.mu.Lock()
-	load, missing := v.catalog, v.missing
+	load, why := v.catalog, cmp.Or(v.missing, errLoading)
+	refused := !f.o.Server.StaleOK && f.stale(v)
 	f.mu.Unlock()
-	if load != nil {
-		return load()
+	if load == nil || refused {
+		return nil, why
 	}
-	if missing == nil {
-		missing = errLoading
+	c, err := load()
+	if err == nil {
+		return c, nil
 	}
-	return nil, missing
+	f.log.Debug("no cached catalog", "err", err)
+	f.mu.Lock()
+	if !v.fresh {
+		v.catalog, v.due = nil, true
+	}
+	f.mu.Unlock()
+	return nil, why
 }
 
 var errLoading = errors.New("its catalog is still loading")

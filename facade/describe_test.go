@@ -1,0 +1,119 @@
+package facade
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mcp-facade/compact"
+
+	"github.com/tidwall/gjson"
+)
+
+func TestDescribe(t *testing.T) {
+	page := `{"tools":[
+		{ "name" : "A" , "title":"x  y\u00e9\\", "description":"Two  spaces.\n[read-only] x", "icons":[{"src":"i"}],
+			"inputSchema":{"type":"object","icons":1,"properties":{"n":{"maximum":9007199254740993,"default":1.0}}}, "annotations":{} },
+		{"name":"b","outputSchema":{"type":"object"}},
+		{"name":"c,d"}
+	]}`
+	const a = `{"name":"A","title":"x  y\u00e9\\","description":"Two  spaces.\n[read-only] x","inputSchema":{"type":"object","icons":1,"properties":{"n":{"maximum":9007199254740993,"default":1.0}}},"annotations":{}}`
+	const b = `{"name":"b","outputSchema":{"type":"object"}}`
+	tests := []struct {
+		name, args string
+		want       string
+		failed     bool
+	}{
+		{"gives what the upstream wrote, without icons and white space", `{"tool":"A"}`, a, false},
+		{"takes any case", `{"tool":" B "}`, b, false},
+		{"takes several with commas", `{"tool":"b,a"}`, b + "\n" + a, false},
+		{"takes an array", `{"tool":["b","a"]}`, b + "\n" + a, false},
+		{"gives a tool once", `{"tool":"b, B ,b"}`, b, false},
+		{"takes a name with a comma in an array", `{"tool":["c,d"]}`, `{"name":"c,d"}`, false},
+		{"offers the nearest", `{"tool":["b","Ab"]}`, b + "\n" + `Tool "Ab" is not in acme's catalog. Nearest: A, b. Call discover with what you want to do, or call one of these. ` + noResult, false},
+		{"fails if it knows none", `{"tool":"zzzz"}`, `Tool "zzzz" is not in acme's catalog. Call discover with what you want to do. ` + noResult, true},
+		{"asks for a name", `{"name":"b"}`, `"tool" is missing: the name of a tool, or several with commas. discover finds names. ` + noResult, true},
+		{"asks for a name instead of null", `{"tool":null}`, `"tool" is missing: the name of a tool, or several with commas. discover finds names. ` + noResult, true},
+		{"asks for a name in an empty array", `{"tool":[]}`, `"tool" is missing: the name of a tool, or several with commas. discover finds names. ` + noResult, true},
+	}
+	f, v, c := facadeWith(t, `,"used":[]`, []byte(page))
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, failed := f.describe(v, c, gjson.Parse(tt.args))
+			if got != tt.want || failed != tt.failed {
+				t.Errorf("describe %s (failed %t)\n%s\nwant (failed %t)\n%s", tt.args, failed, got, tt.failed, tt.want)
+			}
+		})
+	}
+}
+
+func TestLongDescriptions(t *testing.T) {
+	words := func(n int) string { return "First sentence. " + strings.Repeat("More words follow. ", n) }
+	property := func(n int) string {
+		return fmt.Sprintf(`"p%d":{"type":"string","description":%q}`, n, words(20))
+	}
+	var many []string
+	for i := range 200 {
+		many = append(many, property(i))
+	}
+	object := func(properties ...string) string {
+		return `{"type":"object","properties":{` + strings.Join(properties, ",") + `}}`
+	}
+	output := `{"name":"output","inputSchema":{"type":"object"},"outputSchema":` + object(many...) + `}`
+	tools := []string{
+		tool("short", words(10), ""),
+		output,
+		tool("long", words(2000), object(property(0))),
+		tool("huge", words(10), object(many...)),
+	}
+	f, v, c := facadeWith(t, `,"used":[]`, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`))
+	tests := []struct {
+		name, args string
+		parts      []string
+		without    string
+		shortened  bool
+	}{
+		{"gives all that fits", `{"tool":"short"}`, []string{"More words follow."}, "", false},
+		{"leaves the output schema out first", `{"tool":"output"}`, []string{`{"name":"output"`}, "outputSchema", true},
+		{"cuts texts then", `{"tool":"long"}`, []string{`"description":"First sentence."`, `"p0"`}, "More words", true},
+		{"gives the signature at last", `{"tool":"huge"}`, []string{"huge(", "…+"}, "{\"", true},
+		{"keeps several in one limit", `{"tool":"short,output,long"}`, []string{`"short"`, `"output"`, `"long"`}, "", true},
+		{"gives all in full", `{"tool":"huge,long","full":true}`, []string{"More words", `"p199"`}, "", false},
+		{"takes full as a word", `{"tool":"huge","full":"true"}`, []string{`"p199"`}, "", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, _ := f.describe(v, c, gjson.Parse(tt.args))
+			for _, part := range tt.parts {
+				if !strings.Contains(got, part) {
+					t.Errorf("describe %s has no %q:\n%.2000s", tt.args, part, got)
+				}
+			}
+			if head, _, _ := strings.Cut(got, "\n("); tt.without != "" && strings.Contains(head, tt.without) {
+				t.Errorf("describe %s has %q:\n%.2000s", tt.args, tt.without, got)
+			}
+			if says := strings.Contains(got, `(Shortened; "full": true gives all `); says != tt.shortened {
+				t.Errorf("describe %s says that it is shortened: %t, want %t", tt.args, says, tt.shortened)
+			}
+			if n := compact.Tokens([]byte(got)); tt.shortened && n > describeTokens {
+				t.Errorf("describe %s costs %d tokens, want at most %d", tt.args, n, describeTokens)
+			}
+		})
+	}
+}
+
+func TestDescribeVeryMany(t *testing.T) {
+	var tools, all []string
+	for i := range 300 {
+		all = append(all, fmt.Sprintf("tool_%d", i))
+		tools = append(tools, tool(all[i], "Does something that is said in some words.", `{"type":"object","properties":{"id":{"type":"string"}}}`))
+	}
+	f, v, c := facadeWith(t, `,"used":[]`, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`))
+	got, _ := f.describe(v, c, gjson.Parse(`{"tool":"`+strings.Join(all, ",")+`"}`))
+	if n := compact.Tokens([]byte(got)); n > describeTokens || n < describeTokens/2 {
+		t.Errorf("describe of 300 tools costs %d tokens, want some under %d", n, describeTokens)
+	}
+	if !strings.Contains(got, "more: describe fewer at once\n(Shortened; ") {
+		t.Errorf("describe of 300 tools ends in %q", got[len(got)-200:])
+	}
+}

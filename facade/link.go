@@ -1,0 +1,349 @@
+package facade
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"mcp-facade/facade/upstream"
+	"mcp-facade/facade/wire"
+)
+
+// backlogLimit is how many bytes of frames may wait for an upstream that is
+// still starting; a single one may be larger.
+const backlogLimit = 64 << 20
+
+// A link is one connection to the upstream, from before its dial to its end.
+// Its fields are guarded by Facade.mu; conn does not change once it is set.
+type link struct {
+	conn      upstream.Conn   // nil until the dial has returned
+	dial      func() error    // dials, once
+	started   time.Time       // when the dial began
+	over      chan struct{}   // closed when it is gone
+	opening   map[string]bool // by era: being opened
+	open      map[string]bool // by era: requests may be sent
+	host      *view           // whose opening the legacy session has; nil: there is none
+	handshake []byte          // raw result of initialize
+	backlog   []*pending      // what waits for that, in order
+	size      int             // bytes in backlog
+	probed    bool            // its first message was server/discover
+	settling  bool            // a burst of list_changed is being waited out
+	noted     time.Time       // when the last list_changed came
+	followed  bool            // it has been asked to say when its tools change
+	late      bool            // startTimeout has passed: requests do not wait any more
+	gone      bool
+}
+
+// An ownRequest is a request of ours that a connection has to answer.
+type ownRequest struct {
+	link *link
+	done func(wire.Message, error)
+}
+
+// A subscription is a resource that the host follows.
+type subscription struct {
+	uri    string
+	params []byte
+}
+
+// ready reports whether anything may be sent. The caller holds mu, as for the
+// next two.
+func (l *link) ready() bool { return l.open[legacy] || l.open[modern] }
+
+// enqueue puts p into the backlog. It reports false if that is full.
+func (l *link) enqueue(p *pending) bool {
+	if l.size > 0 && l.size+len(p.frame) > backlogLimit {
+		return false
+	}
+	l.backlog = append(l.backlog, p)
+	l.size += len(p.frame)
+	return true
+}
+
+// dequeue takes p out of the backlog, if it is there.
+func (l *link) dequeue(p *pending) {
+	if i := slices.Index(l.backlog, p); i >= 0 {
+		l.backlog = slices.Delete(l.backlog, i, i+1)
+		l.size -= len(p.frame)
+	}
+}
+
+// connect returns the connection, which it starts to open for the view's era
+// if nobody has. The caller holds mu.
+func (f *Facade) connect(ctx context.Context, v *view) *link {
+	l := f.link
+	if l == nil {
+		l = f.newLink(ctx)
+	}
+	if !l.opening[v.key.Era] {
+		l.opening[v.key.Era] = true
+		if v.key.Era == legacy {
+			l.host = v
+		}
+		f.spawn(func() { f.open(ctx, l, v) })
+	}
+	return l
+}
+
+// newLink is the link that requests wait for from now on. The caller holds mu.
+func (f *Facade) newLink(ctx context.Context) *link {
+	l := &link{started: time.Now(), over: make(chan struct{}), opening: map[string]bool{}, open: map[string]bool{}}
+	l.dial = sync.OnceValue(func() error { return f.dial(ctx, l) })
+	if f.closing {
+		l.dial = func() error { return errClosing }
+	}
+	f.after(ctx, f.o.Server.StartTimeout, l.over, func() { f.overdue(l) })
+	f.link = l
+	return l
+}
+
+// open dials, if that is not done, and makes the connection ready for the
+// view's era: legacy by the host's own initialize, modern as it is.
+func (f *Facade) open(ctx context.Context, l *link, v *view) {
+	if err := l.dial(); err != nil {
+		f.lost(l, err)
+		return
+	}
+	if v.key.Era == modern {
+		f.opened(ctx, l, v)
+		return
+	}
+	f.ask(l, "initialize", v.opening, func(m wire.Message, err error) { f.welcomed(ctx, l, v, m, err) })
+}
+
+// dial starts the connection.
+func (f *Facade) dial(ctx context.Context, l *link) error {
+	conn, err := f.o.Dial(ctx)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return errClosing
+	case err != nil:
+		return err
+	}
+	f.mu.Lock()
+	l.conn = conn
+	gone := l.gone
+	f.mu.Unlock()
+	if gone {
+		conn.Close()
+		return errClosing
+	}
+	f.log.Info("upstream started", "dur", time.Since(l.started))
+	f.spawn(func() { f.pump(ctx, l) })
+	return nil
+}
+
+// opened sends what has waited and lets requests pass from now on. It may have
+// to wait for the upstream to read, so it is not for the goroutine that reads
+// the upstream.
+func (f *Facade) opened(ctx context.Context, l *link, v *view) {
+	era := v.key.Era
+	f.restore(l, era)
+	for waiting := f.takeBacklog(l, era); len(waiting) > 0; waiting = f.takeBacklog(l, era) {
+		for _, p := range waiting {
+			f.transmit(l, p)
+		}
+	}
+	if era == modern { // those that came meanwhile
+		f.relisten(l)
+	}
+	f.relistViews(ctx, l, era)
+}
+
+// takeBacklog takes what waits for an era, and notifications along with it.
+// When nothing does, requests need not wait any more.
+func (f *Facade) takeBacklog(l *link, era string) (pass []*pending) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var stay []*pending
+	for _, p := range l.backlog {
+		if p.view != nil && p.view.key.Era != era {
+			stay = append(stay, p)
+			continue
+		}
+		p.written, p.sending = true, true
+		l.size -= len(p.frame)
+		pass = append(pass, p)
+	}
+	l.backlog = stay
+	if len(pass) == 0 {
+		l.open[era], l.late = true, false
+	}
+	return pass
+}
+
+// restore brings a new connection to where the last one was.
+func (f *Facade) restore(l *link, era string) {
+	if era == modern {
+		f.relisten(l)
+		return
+	}
+	f.mu.Lock()
+	level, subscribed := f.level, slices.Clone(f.subscribed)
+	f.mu.Unlock()
+	if level != nil {
+		f.ask(l, "logging/setLevel", level, ignore)
+	}
+	for _, s := range subscribed {
+		f.ask(l, "resources/subscribe", s.params, ignore)
+	}
+}
+
+func ignore(wire.Message, error) {}
+
+// overdue lets nobody wait any longer for an upstream that is still starting.
+// The upstream itself goes on starting.
+func (f *Facade) overdue(l *link) {
+	f.mu.Lock()
+	if l.gone {
+		f.mu.Unlock()
+		return
+	}
+	err := f.failure("list tools", fmt.Sprintf("no answer in %v", f.o.Server.StartTimeout))
+	var waiting []*pending
+	if !l.ready() {
+		l.late, err = true, f.overdueError()
+		waiting = slices.Clone(l.backlog)
+		l.backlog = slices.DeleteFunc(l.backlog, func(p *pending) bool { return p.key != "" })
+		l.size = 0
+		for _, p := range l.backlog {
+			l.size += len(p.frame)
+		}
+	}
+	f.mu.Unlock()
+	for _, p := range waiting {
+		f.fail(p, err)
+	}
+	f.unlisted(l, err)
+}
+
+func (f *Facade) overdueError() error {
+	return &upstream.Error{Server: f.name(), Op: "start",
+		Err:  fmt.Errorf("no answer in %v, it is still starting", f.o.Server.StartTimeout),
+		Hint: fmt.Sprintf("try again in a moment, or set a longer \"startTimeout\" for %s", f.name())}
+}
+
+// ask sends a request of our own; done is called with its answer, or with the
+// error that ended the connection, by the goroutine that found it.
+func (f *Facade) ask(l *link, method string, params []byte, done func(wire.Message, error)) {
+	if len(params) == 0 {
+		params = []byte("{}")
+	}
+	f.mu.Lock()
+	if l.gone {
+		f.mu.Unlock()
+		done(wire.Message{}, errEnded)
+		return
+	}
+	id := f.nextID()
+	f.own["s"+id[1:len(id)-1]] = ownRequest{l, done}
+	f.mu.Unlock()
+	l.conn.Send(request(id, method, params))
+}
+
+// request is the frame of a request of ours.
+func request(id, method string, params []byte) []byte {
+	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+	b = append(b, `,"method":`...)
+	b = wire.AppendString(b, method)
+	b = append(b, `,"params":`...)
+	b = append(b, params...)
+	return append(b, '}')
+}
+
+// lost ends a connection: whoever waits for it learns how it ended.
+func (f *Facade) lost(l *link, err error) {
+	f.mu.Lock()
+	if l.gone {
+		f.mu.Unlock()
+		return
+	}
+	left := f.detach(l)
+	if f.closing {
+		err = errClosing
+	}
+	f.mu.Unlock()
+	f.log.Info("upstream ended", "err", err)
+	f.tell(left, err)
+	f.unlisted(l, err)
+}
+
+// What a connection leaves behind at its end.
+type leftovers struct {
+	failed    []*pending                  // it will not answer these
+	own       []func(wire.Message, error) // nor these
+	withdrawn []string                    // raw ids of what it has asked the host
+}
+
+// detach ends a link and takes what it leaves behind. The caller holds mu.
+func (f *Facade) detach(l *link) (left leftovers) {
+	l.gone = true
+	close(l.over)
+	if f.link == l {
+		f.link = nil
+	}
+	l.backlog, l.size = nil, 0
+	for _, first := range f.toUp {
+		for p := first; p != nil; p = p.next {
+			if p.link == l {
+				left.failed = append(left.failed, p)
+			}
+		}
+	}
+	f.withdrawn = slices.DeleteFunc(f.withdrawn, func(p *pending) bool { return p.link == l })
+	for key, o := range f.own {
+		if o.link == l {
+			delete(f.own, key)
+			left.own = append(left.own, o.done)
+		}
+	}
+	for key, q := range f.fromUp {
+		if q.link != l {
+			continue
+		}
+		delete(f.fromUp, key)
+		if !f.unhold(q) {
+			left.withdrawn = append(left.withdrawn, q.id)
+		}
+	}
+	return left
+}
+
+// tell lets everybody know who has waited for a connection that is gone.
+func (f *Facade) tell(left leftovers, err error) {
+	for _, id := range left.withdrawn {
+		f.send(retraction(id))
+	}
+	for _, p := range left.failed {
+		f.fail(p, err)
+	}
+	for _, done := range left.own {
+		done(wire.Message{}, err)
+	}
+}
+
+// retraction tells the host not to answer a request of an upstream that is gone.
+func retraction(id string) []byte {
+	return []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"the server has ended"}}`)
+}
+
+// hangUp closes the connection, letting it write its last frames; none is
+// opened any more.
+func (f *Facade) hangUp() {
+	f.mu.Lock()
+	f.closing = true
+	l := f.link
+	var conn upstream.Conn
+	if l != nil {
+		conn = l.conn
+	}
+	f.mu.Unlock()
+	switch {
+	case conn != nil:
+		conn.Close()
+	case l != nil: // whoever dials it closes it
+		f.lost(l, errClosing)
+	}
+}
