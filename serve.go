@@ -195,7 +195,7 @@ func (e *env) dial(ctx context.Context, s *config.Server, log *slog.Logger) (ups
 		log.Warn("config", "err", w)
 	}
 	return upstream.Dial(ctx, upstream.Target{
-		Server: s.Name, Command: p.Command, Args: p.Args, Dir: p.Dir, Env: p.Env, Secrets: p.Secrets, Hurry: e.hurry, Log: log})
+		Server: s.Name, InPlace: s.Path == "", Command: p.Command, Args: p.Args, Dir: p.Dir, Env: p.Env, Secrets: p.Secrets, Hurry: e.hurry, Log: log})
 }
 
 // demoUpstream is the embedded server that try starts.

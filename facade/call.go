@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
@@ -228,7 +229,8 @@ func (f *Facade) confirmed(ctx context.Context, v *view, next func()) {
 }
 
 // hinting is the upstream's answer to a call, with the tool's signature after
-// an error result, once for each tool.
+// an error result, once for each tool. It begins with a line break because some
+// hosts put the texts of a result together without one.
 func (f *Facade) hinting(p *pending, m wire.Message) []byte {
 	content := m.Result.Get("content")
 	if !m.Result.Get("isError").Bool() || !content.IsArray() {
@@ -250,7 +252,7 @@ func (f *Facade) hinting(p *pending, m wire.Message) []byte {
 	if len(content.Array()) > 0 {
 		list = append(list, ',')
 	}
-	list = wire.AppendString(append(list, `{"type":"text","text":`...), "Its signature: "+compact.Signature(t.Name, t.InputSchema, t.Description))
+	list = wire.AppendString(append(list, `{"type":"text","text":`...), "\nIts signature: "+compact.Signature(t.Name, t.InputSchema, t.Description))
 	return wire.Splice(m.Raw, content, append(list, "}]"...))
 }
 
@@ -265,5 +267,5 @@ func (f *Facade) trouble(v *view, op string, err error, sent bool) []byte {
 
 // describeError says what failed, on which server, why, and what to do next.
 func (f *Facade) describeError(op string, err error) string {
-	return f.name() + ": " + compact.Line(op) + ": " + f.plain(err) + "."
+	return f.name() + ": " + compact.Line(op) + ": " + strings.TrimPrefix(f.plain(err), f.name()+": ") + "."
 }

@@ -211,7 +211,7 @@ func TestUnlistedNameIsForwarded(t *testing.T) {
 
 func TestHints(t *testing.T) {
 	const failure = `{"content": [ {"type":"text","text":"no such id", "x":1.0} ],"isError":true,"structuredContent":{"n":9007199254740993},"_meta":{"é":1e400}, "x":1}`
-	const signature = `{"type":"text","text":"Its signature: search_issues(text: string, limit?: integer, state?: open|closed) — Search issues by text, state and assignee."}`
+	const signature = `{"type":"text","text":"\nIts signature: search_issues(text: string, limit?: integer, state?: open|closed) — Search issues by text, state and assignee."}`
 	hinted := func(before, after string) string {
 		return strings.Replace(failure, before, after+signature+"]", 1)
 	}

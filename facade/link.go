@@ -222,7 +222,7 @@ func (f *Facade) overdue(l *link) {
 func (f *Facade) overdueError() error {
 	return &upstream.Error{Server: f.name(), Op: "start",
 		Err:  fmt.Errorf("no answer in %v, it is still starting", f.o.Server.StartTimeout),
-		Hint: fmt.Sprintf("try again in a moment, or set a longer \"startTimeout\" for %s", f.name())}
+		Hint: fmt.Sprintf("call again in a moment, or set a longer \"startTimeout\" for %s", f.name())}
 }
 
 // ask sends a request of our own; done is called with its answer, or with the

@@ -483,7 +483,7 @@ func (f *Facade) unlistedView(l *link, v *view, err error) {
 	}
 	if f.closing {
 		err = errClosing
-	} else {
+	} else if v.missing == nil || v.missing.Error() != err.Error() {
 		f.log.Warn("not listed", "err", err)
 	}
 	v.missing, v.tried = err, time.Now()

@@ -192,7 +192,7 @@ func (p piece) value(vars *environment) (value, problem, hint string) {
 	case slices.Contains(strings.Fields(editorVars), p.variable):
 		return p.raw, p.name() + " " + foreign, "write the directory itself, or ${VARIABLE}"
 	}
-	return p.raw, p.name() + " is not set", fmt.Sprintf("set %s in the environment, or write ${%[1]s:-fallback}", p.variable)
+	return p.raw, p.name() + " is not set", fmt.Sprintf("set %s where the host starts mcp-facade (\"env\" of its entry), or write ${%[1]s:-fallback}", p.variable)
 }
 
 // name gives the placeholder for an error: without its fallback, which may be a

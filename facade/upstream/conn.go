@@ -11,6 +11,7 @@ import (
 // A Target says how to reach an upstream.
 type Target struct {
 	Server  string          // its name in the servers file, for errors
+	InPlace bool            // it stands in no file, but after -- of our own command line
 	Command string          // the program, looked up in the PATH of Env; with a separator in it, relative to Dir
 	Args    []string        // without the program's name
 	Dir     string          // its current directory; "" is ours

@@ -110,23 +110,31 @@ func startError(t Target, mask *redactor, err error) *Error {
 	return &Error{
 		Server: t.Server, Op: "start",
 		Err:  &exec.Error{Name: command, Err: bare(err)},
-		Hint: startHint(t.Server, command, found, err),
+		Hint: startHint(t, command, found, err),
 	}
 }
 
 // startHint says what to do about it.
-func startHint(server, command string, found bool, err error) string {
+func startHint(t Target, command string, found bool, err error) string {
 	switch {
 	case command == "":
-		return fmt.Sprintf("give %q a \"command\" in the servers file", server)
+		return fmt.Sprintf("give %q a \"command\" in the servers file", t.Server)
 	case found && errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("install the interpreter that the first line of %s names", command)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Sprintf("make %s executable, or correct %q in the servers file", command, server)
+		return fmt.Sprintf("make %s executable, or %s", command, t.correct())
 	case found:
 		return ""
 	}
-	return fmt.Sprintf("install %s, or correct %q in the servers file", command, server)
+	return fmt.Sprintf("install %s, or %s", command, t.correct())
+}
+
+// correct says where a wrong command is put right.
+func (t Target) correct() string {
+	if t.InPlace {
+		return "correct what stands after --"
+	}
+	return fmt.Sprintf("correct %q in the servers file", t.Server)
 }
 
 // bare returns what the system said, without the act and the path.
