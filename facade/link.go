@@ -2,6 +2,7 @@ package facade
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -265,7 +266,11 @@ func (f *Facade) lost(l *link, err error) {
 		err = errClosing
 	}
 	f.mu.Unlock()
-	f.log.Info("upstream ended", "err", err)
+	if errors.Is(err, errClosing) {
+		f.log.Info("upstream closed")
+	} else {
+		f.log.Info("upstream ended", "err", err)
+	}
 	f.tell(left, err)
 	f.unlisted(l, err)
 }

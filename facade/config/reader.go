@@ -124,6 +124,10 @@ func (r *reader) has(key string) bool {
 
 // unknown refuses a key, and names the nearest right one.
 func (r *reader) unknown(m member, known []string) {
+	if isHostKey(m.name) {
+		r.failAt(m, "unknown key; it is one of hosts: leave it out, or put the servers under \"mcpServers\", where it is left alone")
+		return
+	}
 	r.failAt(m, "unknown key%s", suggest(m.name, known))
 }
 

@@ -16,7 +16,7 @@ var entryErrors = []struct{ name, members, want string }{
 	{"names the nearest key for a longer word", `"command": "x", "environment": {}`, `acme.environment: unknown key; nearest: "env"`},
 	{"names no key when none is near", `"command": "x", "qwertyuiop": 1`, `acme.qwertyuiop: unknown key`},
 	{"quotes a key that would move the cursor", `"command": "x", "\u001b[2J": 1`, `"acme.\x1b[2J": unknown key`},
-	{"does not take a host's own key", `"command": "x", "autoApprove": []`, `acme.autoApprove: unknown key`},
+	{"does not take a host's own key", `"command": "x", "autoApprove": []`, `acme.autoApprove: unknown key; it is one of hosts: leave it out, or put the servers under "mcpServers", where it is left alone`},
 	{"names the nearest key of upstream", `"upstream": {"comand": "x"}`, "acme.upstream.comand: unknown key; nearest: \"command\"\nacme.upstream: want \"command\" or \"url\", one of them"},
 	{"moves a key out of upstream", `"upstream": {"command": "x", "used": []}`, `acme.upstream.used: stands in "upstream"; move it beside it`},
 	{"refuses a key that is there twice", `"command": "x", "command": "y"`, `acme.command: twice in this object, first in line 1`},

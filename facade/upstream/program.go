@@ -117,6 +117,8 @@ func startError(t Target, mask *redactor, err error) *Error {
 // startHint says what to do about it.
 func startHint(t Target, command string, found bool, err error) string {
 	switch {
+	case strings.Contains(command, " ") && !found:
+		return "put the program alone into \"command\" and what follows it into \"args\""
 	case command == "":
 		return fmt.Sprintf("give %q a \"command\" in the servers file", t.Server)
 	case found && errors.Is(err, fs.ErrNotExist):

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"mcp-facade/facade/wire"
@@ -18,6 +19,9 @@ const (
 	// At most lastLines lines and lastBytes bytes of it are shown.
 	lastLines = 5
 	lastBytes = 500
+	// errorLines is how many lines are looked at for the one that names the
+	// error.
+	errorLines = 100
 	// maxLine is how many bytes of a line are looked at for the log.
 	maxLine = 4 << 10
 	// maxNoise is how many bytes of a stray line of stdout are logged.
@@ -43,23 +47,43 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// words returns the last lines, without secrets and harmless, in one line.
+// words returns the last lines, without secrets and harmless, in one line. If
+// the line that names the error stands before them, it comes first.
 func (t *tail) words(mask *redactor) string {
 	t.mu.Lock()
 	raw, cut := bytes.Clone(t.buf), t.cut
 	t.mu.Unlock()
 	raw = mask.hide(raw, cut, !bytes.HasSuffix(raw, []byte("\n")))
 	var lines []string
-	for len(raw) > 0 && len(lines) < lastLines {
+	for len(raw) > 0 && len(lines) < errorLines {
 		i := bytes.LastIndexAny(raw, "\r\n")
-		if line := mask.clean(raw[i+1:]); line != "" {
+		if line := mask.clean(raw[i+1:]); telling(line) {
 			lines = append(lines, line)
 		}
 		raw = raw[:max(i, 0)]
 	}
 	slices.Reverse(lines)
-	return lastOf(strings.Join(lines, " | "), lastBytes)
+	if len(lines) <= lastLines {
+		return lastOf(strings.Join(lines, " | "), lastBytes)
+	}
+	earlier, last := lines[:len(lines)-lastLines], lines[len(lines)-lastLines:]
+	i := slices.IndexFunc(earlier, namesError)
+	if i < 0 || slices.ContainsFunc(last, namesError) {
+		return lastOf(strings.Join(last, " | "), lastBytes)
+	}
+	first := firstOf(earlier[i], lastBytes/2)
+	return first + " | " + lastOf(strings.Join(last[1:], " | "), lastBytes-len(first)-len(" | "))
 }
+
+// telling reports whether a line has words, and is not a step of a stack trace.
+func telling(line string) bool {
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	return strings.ContainsFunc(line, word) && !strings.HasPrefix(line, "at ")
+}
+
+// namesError reports whether a line is the one that says what is wrong, as in
+// "Error: …", "ValueError: …" or "fatal error: …".
+func namesError(line string) bool { return strings.Contains(strings.ToLower(line), "error: ") }
 
 // lastOf returns the end of s in at most n bytes.
 func lastOf(s string, n int) string {
