@@ -55,7 +55,7 @@ func signals() (context.Context, <-chan struct{}) {
 
 // world reads what surrounds the program.
 func world(hurry <-chan struct{}) *env {
-	e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), hurry: hurry, version: version()}
+	e := &env{stdin: pollable(os.Stdin), stdout: pollable(os.Stdout), stderr: os.Stderr, environ: os.Environ(), hurry: hurry, version: version()}
 	e.terminal = isTerminal(os.Stdin)
 	e.self, _ = os.Executable()
 	e.cwd, _ = os.Getwd()

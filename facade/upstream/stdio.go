@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"mcp-facade/facade/wire"
@@ -176,6 +177,9 @@ func (s *stdin) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// SyscallConn lets wire.Writer write without waiting.
+func (s *stdin) SyscallConn() (syscall.RawConn, error) { return s.file.SyscallConn() }
 
 func (c *stdio) Send(frame []byte) error {
 	err := c.writer.Send(frame)

@@ -8,16 +8,23 @@ import (
 // batch is how many bytes of small frames are written at once.
 const batch = 64 << 10
 
+// small is what Send may write itself, in bytes with the line end.
+const small = 4 << 10
+
 // A Writer sends frames as lines, in the order of Send, from a goroutine of
-// its own. Its methods may be called concurrently.
+// its own; a small frame goes out at once if nothing waits and w does not make
+// it wait. Its methods may be called concurrently.
 type Writer struct {
 	w     io.Writer
 	limit int
-	buf   []byte // small frames, written at once; used by run only
+	now   func(p []byte) int // writes what w takes without waiting; nil: w cannot tell
+	buf   []byte             // small frames, written at once; used by run only
 
 	mu     sync.Mutex
 	cond   *sync.Cond
 	queue  [][]byte // guarded by mu
+	busy   bool     // run is writing; guarded by mu
+	line   []byte   // what atOnce writes; guarded by mu
 	size   int      // bytes that w has not taken; guarded by mu
 	ticket int      // calls of Send so far; guarded by mu
 	turn   int      // the call of Send that may go on; guarded by mu
@@ -32,7 +39,7 @@ type Writer struct {
 // NewWriter returns a Writer to w that holds at most limit bytes of frames
 // that w has not taken; a single frame may be larger. Close ends it.
 func NewWriter(w io.Writer, limit int) *Writer {
-	s := &Writer{w: w, limit: limit, done: make(chan struct{}), abandoned: make(chan struct{})}
+	s := &Writer{w: w, limit: limit, now: immediate(w), done: make(chan struct{}), abandoned: make(chan struct{})}
 	s.cond = sync.NewCond(&s.mu)
 	go s.run()
 	return s
@@ -58,9 +65,29 @@ func (s *Writer) Send(frame []byte) error {
 	if s.closed {
 		return io.ErrClosedPipe
 	}
-	s.queue = append(s.queue, frame)
-	s.size += len(frame)
+	if frame = s.atOnce(frame); frame != nil {
+		s.queue = append(s.queue, frame)
+		s.size += len(frame)
+	}
 	return nil
+}
+
+// atOnce writes a small frame, if it is the next one and w takes it without
+// waiting: that spares the two switches to the goroutine and back. It returns
+// what is left to be queued, nil if nothing is. s.mu is held.
+func (s *Writer) atOnce(frame []byte) []byte {
+	if s.now == nil || s.busy || len(s.queue) > 0 || len(frame) >= small {
+		return frame
+	}
+	s.line = append(append(s.line[:0], frame...), '\n')
+	switch n := s.now(s.line); {
+	case n == len(s.line):
+		return nil
+	case n == len(frame): // its line end is left
+		return []byte{}
+	default:
+		return frame[n:]
+	}
 }
 
 // full reports whether n more bytes have to wait. s.mu is held.
@@ -123,11 +150,12 @@ func (s *Writer) run() {
 func (s *Writer) take() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.busy = false
 	for len(s.queue) == 0 && s.err == nil && !s.closed {
 		s.cond.Wait()
 	}
 	frames := s.queue
-	s.queue = nil
+	s.queue, s.busy = nil, true
 	return frames
 }
 

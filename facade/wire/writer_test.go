@@ -283,3 +283,39 @@ func TestWriterTakesManySenders(t *testing.T) {
 		t.Errorf("at the end: %v", err)
 	}
 }
+
+// TestWriterAtOnce shows that a small frame that the pipe takes is written by
+// Send, that one it does not take is written by the goroutine, and that what is
+// taken in part is finished first.
+func TestWriterAtOnce(t *testing.T) {
+	var out bytes.Buffer
+	takes := 1 << 20
+	w := NewWriter(writerFunc(func(p []byte) (int, error) { return out.Write(p) }), 1<<20)
+	w.now = func(p []byte) int {
+		n := min(takes, len(p))
+		out.Write(p[:n])
+		return n
+	}
+	for _, n := range []int{1 << 20, 0, 3, len(`{"f":3}`)} {
+		w.mu.Lock()
+		for w.busy || len(w.queue) > 0 { // let run finish what came before
+			w.mu.Unlock()
+			w.mu.Lock()
+		}
+		takes = n
+		w.mu.Unlock()
+		if err := w.Send([]byte(`{"f":3}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), strings.Repeat("{\"f\":3}\n", 4); got != want {
+		t.Errorf("written: %q, want %q", got, want)
+	}
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

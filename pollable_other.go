@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+// pollable is for Unix, where files can be in non-blocking mode.
+func pollable(f *os.File) *os.File { return f }
