@@ -34,7 +34,11 @@ func serve(ctx context.Context, e *env, o *options, _ []string) error {
 	if e.terminal {
 		fmt.Fprintf(e.stderr, "mcp-facade: %s: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try %s\n", s.Name, o.again(s))
 	}
-	if err := facade.New(e.facadeOptions(o, s, slog.LevelWarn)).Run(ctx, e.stdin, e.stdout); err != nil {
+	logs := newLogPipe(e.stderr)
+	defer logs.close()
+	served := *e
+	served.stderr = logs
+	if err := facade.New(served.facadeOptions(o, s, slog.LevelWarn)).Run(ctx, e.stdin, e.stdout); err != nil {
 		return fmt.Errorf("%s: read from the host: %w", s.Name, err)
 	}
 	return nil
@@ -110,7 +114,7 @@ func commandName(words []string) (name string) {
 	after := ""
 	for _, w := range words {
 		if !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") && (!strings.HasPrefix(after, "-") || slices.Contains(switches[:], after)) {
-			name = w
+			name = cmp.Or(hostOf(w), name)
 		}
 		after = w
 	}
@@ -118,6 +122,23 @@ func commandName(words []string) (name string) {
 	name = path.Base(filepath.ToSlash(name))
 	return strings.TrimSuffix(name, path.Ext(name))
 }
+
+// hostOf is a word of a command as a name: of a URL the host, without the user
+// and the password in it; nothing of what may be a token.
+func hostOf(word string) string {
+	if u, err := url.Parse(word); err == nil && u.Host != "" {
+		return strings.ReplaceAll(u.Hostname(), ".", "-")
+	}
+	for _, prefix := range tokenPrefixes {
+		if strings.HasPrefix(word, prefix) {
+			return ""
+		}
+	}
+	return word
+}
+
+// tokenPrefixes are what the tokens of well-known services begin with.
+var tokenPrefixes = [...]string{"sk-", "pk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xox", "AKIA", "eyJ", "PMAK-", "figd_", "ntn_", "Bearer"}
 
 // switches are flags without a value of the programs that start servers.
 var switches = [...]string{"-y", "--yes", "-q", "--quiet", "-i", "--rm", "--init", "-u", "-m", "--"}
@@ -185,7 +206,7 @@ func (e *env) store(o *options, s *config.Server) (*catalog.Store, error) {
 func (e *env) dial(ctx context.Context, s *config.Server, log *slog.Logger) (upstream.Conn, error) {
 	var claude []byte
 	if s.Upstream.EnvFrom != "" {
-		claude, _ = os.ReadFile(filepath.Join(e.home, ".claude.json"))
+		claude = readRegular(filepath.Join(e.home, ".claude.json"), claudeLimit)
 	}
 	p, err := s.Process(e.environ, claude, e.cwd)
 	if err != nil {
@@ -201,4 +222,18 @@ func (e *env) dial(ctx context.Context, s *config.Server, log *slog.Logger) (ups
 // demoUpstream is the embedded server that try starts.
 func demoUpstream(_ context.Context, e *env, _ *options, _ []string) error {
 	return demo.Serve(e.stdin, e.stdout)
+}
+
+// claudeLimit bounds ~/.claude.json, which holds a user's whole history.
+const claudeLimit = 64 << 20
+
+// readRegular reads a file, nil if there is none that can be read without
+// waiting and within the limit, in bytes.
+func readRegular(path string, limit int64) []byte {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > limit {
+		return nil
+	}
+	data, _ := os.ReadFile(path)
+	return data
 }

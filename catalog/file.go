@@ -197,6 +197,13 @@ func timeOf(nanos int64) time.Time {
 	return time.Unix(0, nanos).UTC()
 }
 
+// What a file may say of itself is bounded, so that one that lies costs no
+// memory: its head, and one list, in bytes.
+const (
+	maxHead    = 64 << 20
+	maxSection = 512 << 20
+)
+
 // readView reads the beginning of a file of that size. The error is the end
 // of a sentence about the file. The values of the head are ranges of what was
 // read.
@@ -210,6 +217,9 @@ func readView(r io.ReaderAt, size int64) (*viewFile, error) {
 		return nil, errNoMagic
 	}
 	first, err := parseFirstLine(line, size)
+	if err == nil && first.head > maxHead {
+		err = fmt.Errorf("has a head of %d bytes", first.head)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -407,6 +417,9 @@ func (f *viewFile) place(fileSize int64) bool {
 
 // read reads the section's pages.
 func (sec *section) read(r io.ReaderAt) ([][]byte, error) {
+	if sec.size > maxSection {
+		return nil, fmt.Errorf("has a list of %d bytes", sec.size)
+	}
 	buf := make([]byte, sec.size)
 	if err := readFull(r, buf, sec.offset); err != nil {
 		return nil, err

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,6 +169,9 @@ var errStopped = errors.New("stopped while waiting for another process")
 // closed.
 func (s *Store) lock(done <-chan struct{}) (unlock func(), err error) {
 	lock := flock.New(filepath.Join(s.dir, lockName))
+	if info, err := os.Lstat(lock.Path()); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", lock.Path()) // one could wait for ever to open it
+	}
 	for range lockTries {
 		if ok, err := lock.TryLock(); ok || err != nil {
 			return func() { lock.Unlock() }, err
@@ -180,20 +185,31 @@ func (s *Store) lock(done <-chan struct{}) (unlock func(), err error) {
 	return nil, fmt.Errorf("%s is held by another process", lock.Path())
 }
 
-// sweep removes views that nobody uses, except keep, and temporary files that
-// a process left when it was killed. What it cannot remove stays.
+// maxViews is how many views of one upstream are kept. Hosts have a handful;
+// one that changes its capabilities with each request must not fill the disk.
+const maxViews = 32
+
+// sweep removes views that nobody uses, those beyond maxViews that were used
+// longest ago, except keep, and temporary files that a process left when it was
+// killed. What it cannot remove stays.
 func (s *Store) sweep(keep View) {
-	files, err := os.ReadDir(s.dir)
+	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return
 	}
-	for _, file := range files {
-		limit := lifetime(file.Name())
-		info, err := file.Info()
-		if limit == 0 || err != nil || file.Name() == keep.Key()+viewSuffix {
-			continue
+	var files []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && lifetime(e.Name()) > 0 && e.Name() != keep.Key()+viewSuffix {
+			files = append(files, info)
 		}
-		if s.now().Sub(info.ModTime()) > limit {
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	views := 1 // keep
+	for _, file := range files {
+		if strings.HasSuffix(file.Name(), viewSuffix) {
+			views++
+		}
+		if s.now().Sub(file.ModTime()) > lifetime(file.Name()) || views > maxViews && strings.HasSuffix(file.Name(), viewSuffix) {
 			err := os.Remove(filepath.Join(s.dir, file.Name()))
 			s.log.Debug("old file removed", "path", file.Name(), "err", err)
 		}

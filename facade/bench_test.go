@@ -24,6 +24,7 @@ type pipeConn struct {
 
 func (c *pipeConn) Send(frame []byte) error     { return c.w.Send(frame) }
 func (c *pipeConn) Recv() (wire.Message, error) { return c.r.Next() }
+func (c *pipeConn) Plain(text string) string    { return text }
 func (c *pipeConn) Close() error                { c.close(); return c.w.Close() }
 
 // echo serves in and out: it answers every request, tools/call by result.

@@ -208,6 +208,8 @@ func (f *Facade) run(ctx context.Context, v *view, m wire.Message, tool string, 
 func (f *Facade) confirmed(ctx context.Context, v *view, next func()) {
 	f.mu.Lock()
 	known, inTurn := v.fresh || f.deciding == v, f.deciding != nil
+	tired := v.listing != nil && v.missing != nil // a listing that has been waited for
+	known = known || tired
 	if !known {
 		v.expect()
 		f.deciding = v

@@ -16,6 +16,8 @@ import (
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
+
+	"github.com/tidwall/gjson"
 )
 
 // hostQueue is how many bytes of frames may wait for a host that does not read.
@@ -24,6 +26,9 @@ const hostQueue = 64 << 20
 // drain is how long requests under way may still be answered after the host
 // has closed its side, before the upstream is closed too.
 const drain = 2 * time.Second
+
+// stuck is how long a goroutine of ours may keep Run from returning.
+const stuck = 10 * time.Second
 
 // hurried is what is left of a wait once a signal has reached us.
 const hurried = 300 * time.Millisecond
@@ -49,10 +54,11 @@ type Facade struct {
 	bye func()        // closes end, once
 	wg  sync.WaitGroup
 
-	hostReady chan struct{}          // closed when the host is initialized
-	hostless  bool                   // nobody is there to answer the upstream
-	named     atomic.Pointer[string] // what the upstream calls itself, if that is to be used
-	readEra   sync.Once              // era is read from the disk
+	hostReady chan struct{}                       // closed when the host is initialized
+	hostless  bool                                // nobody is there to answer the upstream
+	named     atomic.Pointer[string]              // what the upstream calls itself, if that is to be used
+	plainText atomic.Pointer[func(string) string] // upstream.Conn's Plain, of the last connection
+	readEra   sync.Once                           // era is read from the disk
 
 	mu          sync.Mutex
 	views       map[string]*view      // by key; guarded by mu, like all below
@@ -117,6 +123,7 @@ func (f *Facade) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	select {
 	case err = <-read:
 		f.settle(ctx)
+	case <-f.out.Done():
 	case <-f.end:
 	case <-ctx.Done():
 	}
@@ -190,7 +197,25 @@ func (f *Facade) flush() {
 			limit.Reset(hurried)
 		case <-limit.C:
 			f.out.Abandon(io.ErrClosedPipe)
-			<-done
+			f.leave(done)
+			return
+		}
+	}
+}
+
+// leave waits for our goroutines once more. One that is stuck, in a file that
+// does not answer, is left behind.
+func (f *Facade) leave(done <-chan struct{}) {
+	limit := time.NewTimer(stuck)
+	defer limit.Stop()
+	for hurry := f.o.Hurry; ; {
+		select {
+		case <-done:
+			return
+		case <-hurry:
+			hurry = nil
+			limit.Reset(hurried)
+		case <-limit.C:
 			return
 		}
 	}
@@ -224,12 +249,16 @@ func (f *Facade) send(frame []byte) {
 // malformed answers what is no message, as JSON-RPC 2.0 §5.1 says.
 func (f *Facade) malformed(line []byte, err error) {
 	f.log.Warn("frame of the host not understood", "err", err, "in", len(line))
+	id := "null"
+	if said := gjson.GetBytes(line, "id"); line[0] == '{' && (said.Type == gjson.String || said.Type == gjson.Number) {
+		id = said.Raw
+	}
 	switch {
 	case errors.Is(err, wire.ErrUTF8):
 	case errors.Is(err, wire.ErrNotJSON):
 		f.send(wire.ErrorResponse("null", codeParse, "the frame is not JSON", nil))
 	default:
-		f.send(wire.ErrorResponse("null", codeInvalidRequest, err.Error(), nil))
+		f.send(wire.ErrorResponse(id, codeInvalidRequest, err.Error(), nil))
 	}
 }
 

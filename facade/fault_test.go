@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -504,8 +505,7 @@ func TestHostBreaks(t *testing.T) {
 		fmt.Fprintln(host, line("0", "vendor/x", ""))
 		hostIn.Close()
 		synctest.Wait()
-		fmt.Fprintln(host, line("1", "ping", ""))
-		fmt.Fprintln(host, line("2", "ping", ""))
+		fmt.Fprintln(host, line("1", "ping", "")) // the first frame that it does not take is enough
 		<-ended
 		host.Close()
 		if c := up.last(); c.Send(nil) == nil {
@@ -553,4 +553,64 @@ func TestRestartsLeaveNothing(t *testing.T) {
 			t.Errorf("after 20 restarts: %d pending, %d questions, %d of ours, %d withdrawn, %d asked", len(f.toUp), len(f.fromUp), len(f.own), len(f.withdrawn), f.asking)
 		}
 	})
+}
+
+// TestModernSilence shows that startTimeout bounds the wait for a modern
+// upstream too, which takes requests before it has said anything.
+func TestModernSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := issues()
+		up.modern = true
+		cache := store(t)
+		opened := func(d *desk) {
+			d.ask(`"d"`, "server/discover", `{"_meta":`+modernMeta+`}`)
+			d.ask(`"l"`, "tools/list", `{"_meta":`+modernMeta+`}`)
+		}
+		first := start(t, Options{Store: cache}, up)
+		opened(first)
+		first.close()
+		up.answer = func(*fakeConn, wire.Message) ([]string, bool) { return nil, true }
+		d := start(t, Options{Store: cache}, up)
+		opened(d)
+		began := time.Now()
+		r, _ := d.ask("7", "tools/call", `{"_meta":`+modernMeta+`,"name":"get_issue","arguments":{}}`)
+		if waited := time.Since(began); waited != 20*time.Second || !strings.Contains(r, "still starting") {
+			t.Errorf("after %v the host was told %s; want startTimeout in 20s", waited, r)
+		}
+	})
+}
+
+// TestErrorsOfTheUpstreamAreCleaned shows that what the upstream says of itself
+// comes to people and models without the secrets it was given, on one line.
+func TestErrorsOfTheUpstreamAreCleaned(t *testing.T) {
+	for _, method := range []string{"initialize", "tools/list"} {
+		up := issues()
+		up.answer = func(c *fakeConn, m wire.Message) ([]string, bool) {
+			if m.Method != method {
+				return nil, false
+			}
+			return []string{string(wire.ErrorResponse(m.ID.Raw, -32000, "bad token hunter22\x1b[2J\n[read-only] x", nil))}, true
+		}
+		var log strings.Builder
+		d := start(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, up)
+		d.open()
+		d.names()
+		said := text(d.call("2", "discover", `{"query":"x"}`))
+		d.close()
+		for _, s := range []string{said, log.String()} {
+			if strings.Contains(s, "hunter22") || strings.Contains(s, "\x1b") || strings.Contains(s, "\n[read-only]") || !strings.Contains(s, "bad token [redacted]") {
+				t.Errorf("%s refused: %q", method, s)
+			}
+		}
+	}
+}
+
+// TestHostFrameWithID shows that a request that cannot be read is answered
+// under its own id where that can.
+func TestHostFrameWithID(t *testing.T) {
+	d := start(t, Options{}, issues())
+	d.send(`{"jsonrpc":"2.0","id":99,"method":7}`)
+	if got := d.next(); !strings.Contains(got, `"id":99`) || !strings.Contains(got, "-32600") {
+		t.Errorf("answered by %s", got)
+	}
 }

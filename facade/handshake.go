@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-facade/compact"
 	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
@@ -113,7 +114,9 @@ func (e *modernOnly) Error() string {
 func listed(array []byte) string {
 	var names []string
 	for _, v := range gjson.ParseBytes(array).Array() {
-		names = append(names, v.Str)
+		if v.Str >= firstModern && len(v.Str) == len(firstModern) {
+			names = append(names, compact.Line(v.Str))
+		}
 	}
 	if names == nil {
 		return "MCP " + firstModern + " or later"

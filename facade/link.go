@@ -34,6 +34,7 @@ type link struct {
 	noted     time.Time       // when the last list_changed came
 	followed  bool            // it has been asked to say when its tools change
 	late      bool            // startTimeout has passed: requests do not wait any more
+	heard     bool            // the upstream has said something
 	gone      bool
 }
 
@@ -123,6 +124,8 @@ func (f *Facade) dial(ctx context.Context, l *link) error {
 	case err != nil:
 		return err
 	}
+	plain := conn.Plain
+	f.plainText.Store(&plain)
 	f.mu.Lock()
 	l.conn = conn
 	gone := l.gone
@@ -204,6 +207,16 @@ func (f *Facade) overdue(l *link) {
 	}
 	err := f.failure("list tools", fmt.Sprintf("no answer in %v", f.o.Server.StartTimeout))
 	var waiting []*pending
+	if l.ready() && !l.heard { // a modern connection is open before it has said anything
+		err = f.overdueError()
+		for _, first := range f.toUp {
+			for p := first; p != nil; p = p.next {
+				if p.link == l {
+					waiting = append(waiting, p)
+				}
+			}
+		}
+	}
 	if !l.ready() {
 		l.late, err = true, f.overdueError()
 		waiting = slices.Clone(l.backlog)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcp-facade/catalog"
+	"mcp-facade/compact"
 	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 
@@ -493,7 +494,10 @@ func (f *Facade) unlistedView(l *link, v *view, err error) {
 }
 
 // failure is an error of the upstream in the words of the person at the
-// terminal.
+// terminal. What the upstream has said may hold secrets that it was given.
 func (f *Facade) failure(op, text string) error {
-	return &upstream.Error{Server: f.name(), Op: op, Err: errors.New(text)}
+	if plain := f.plainText.Load(); plain != nil {
+		text = (*plain)(text)
+	}
+	return &upstream.Error{Server: f.name(), Op: op, Err: errors.New(compact.Line(text))}
 }

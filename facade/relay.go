@@ -452,6 +452,9 @@ func (f *Facade) pump(ctx context.Context, l *link) {
 			l.conn.Close()
 			return
 		}
+		f.mu.Lock()
+		l.heard = true
+		f.mu.Unlock()
 		switch {
 		case m.IsResponse():
 			f.responded(ctx, l, m)

@@ -290,7 +290,7 @@ func TestMalformed(t *testing.T) {
 	for _, test := range []struct {
 		name, frame string
 		code        int
-	}{
+	}{ // the answer has the frame's own id where that is a good one
 		{"is not JSON", `hello`, codeParse},
 		{"is cut", `{"jsonrpc":"2.0","id":1,` + "\n" + line("9", "ping", ""), codeParse},
 		{"is a batch", `[` + line("1", "ping", "") + `]`, codeInvalidRequest},
@@ -306,8 +306,12 @@ func TestMalformed(t *testing.T) {
 				d := start(t, Options{}, issues())
 				d.send(test.frame)
 				told := d.said()
-				if len(told) == 0 || gjson.Get(told[0], "error.code").Int() != int64(test.code) || gjson.Get(told[0], "id").Raw != "null" {
-					t.Errorf("%s is answered by %q, want error %d with id null", test.frame, told, test.code)
+				id := "null"
+				if test.code == codeInvalidRequest && gjson.Get(test.frame, "id").Raw == "1" {
+					id = "1"
+				}
+				if len(told) == 0 || gjson.Get(told[0], "error.code").Int() != int64(test.code) || gjson.Get(told[0], "id").Raw != id {
+					t.Errorf("%s is answered by %q, want error %d with id %s", test.frame, told, test.code, id)
 				}
 				d.send(line("8", "ping", ""))
 				d.expect("a ping after "+test.frame, `{"jsonrpc":"2.0","id":8,"result":{}}`)

@@ -155,6 +155,11 @@ func (c *fakeConn) die(why string) {
 	})
 }
 
+// Plain implements upstream.Conn.
+func (c *fakeConn) Plain(text string) string {
+	return strings.ReplaceAll(text, "hunter22", "[redacted]")
+}
+
 // Close implements upstream.Conn.
 func (c *fakeConn) Close() error {
 	c.die("connection closed")

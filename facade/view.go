@@ -111,8 +111,26 @@ func (f *Facade) view(era, version, capabilities, opening string) *view {
 	if known := f.views[name]; known != nil {
 		return known
 	}
+	f.forgetView()
 	f.views[name] = v
 	return v
+}
+
+// maxViews is how many openings of a host are held at once. A modern host may
+// say other capabilities with each request, but hardly so many.
+const maxViews = 64
+
+// forgetView makes room for one more view. What it takes is still on the disk.
+// The caller holds mu.
+func (f *Facade) forgetView() {
+	for name, v := range f.views {
+		if len(f.views) < maxViews {
+			return
+		}
+		if v != f.current && v.listing == nil && v.greet == nil && !v.waiting {
+			delete(f.views, name)
+		}
+	}
 }
 
 // warm fills a new view from the disk cache.

@@ -32,6 +32,9 @@ type Conn interface {
 	// received, it returns an *Error that says how the upstream ended; after
 	// Close, that wraps ErrClosed.
 	Recv() (wire.Message, error)
+	// Plain is text of the upstream for people: on one line, without secrets
+	// and without what moves a cursor.
+	Plain(text string) string
 	// Close ends the upstream and returns when nothing of it is left, or with
 	// an *Error that says what could not be ended. Calls after the first wait
 	// for it and return the same.

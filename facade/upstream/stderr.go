@@ -3,6 +3,7 @@ package upstream
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"mcp-facade/facade/wire"
+
+	"github.com/tidwall/gjson"
 )
 
 const (
@@ -161,6 +164,29 @@ func (c *stdio) logStderr(line []byte, cut bool) {
 	}
 }
 
+// unreadable puts an error in the place of an answer that is no message but
+// has an id that can be read: somebody waits for it.
+func (c *stdio) unreadable(line []byte, why error) bool {
+	answers := []gjson.Result{gjson.ParseBytes(line)}
+	if errors.Is(why, wire.ErrBatch) {
+		answers = answers[0].Array()
+	}
+	found := false
+	for _, a := range answers {
+		id := a.Get("id")
+		if !a.IsObject() || id.Type != gjson.String && id.Type != gjson.Number || a.Get("method").Exists() {
+			continue
+		}
+		const internal = -32603 // JSON-RPC 2.0 §5.1
+		text := fmt.Sprintf("%s: the server's answer could not be read: %v", c.server, why)
+		if m, err := wire.Parse(wire.ErrorResponse(id.Raw, internal, text, nil)); err == nil {
+			c.inbox.put(m)
+			found = true
+		}
+	}
+	return found
+}
+
 // noise logs what wire.Reader could not take as it was. A frame that is lost or
 // changed is worth a warning, without its text; an upstream that writes another
 // encoding changes many, so only the first of those.
@@ -168,6 +194,8 @@ func (c *stdio) noise(line []byte, err error) {
 	switch {
 	case errors.Is(err, wire.ErrUTF8):
 		c.warnBadText.Do(func() { c.log.Warn("replaced bytes of a frame", "err", err, "in", len(line)) })
+	case c.unreadable(line, err):
+		c.log.Warn("an answer could not be read", "err", err, "in", len(line))
 	case errors.Is(err, wire.ErrTooLarge):
 		c.log.Warn("dropped a frame", "err", err)
 	case c.debug:

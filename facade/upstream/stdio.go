@@ -178,6 +178,9 @@ func (s *stdin) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Plain implements Conn.
+func (c *stdio) Plain(text string) string { return c.mask.clean([]byte(text)) }
+
 // SyscallConn lets wire.Writer write without waiting.
 func (s *stdin) SyscallConn() (syscall.RawConn, error) { return s.file.SyscallConn() }
 

@@ -301,3 +301,16 @@ func BenchmarkRoundTrip(b *testing.B) {
 		})
 	}
 }
+
+// TestUnreadableAnswer shows that an answer that is no message becomes an error
+// with its id, because somebody waits for it.
+func TestUnreadableAnswer(t *testing.T) {
+	for _, said := range []string{`{"id":7,"result":{}}`, `[{"jsonrpc":"2.0","id":7,"result":{}}]`, `{"jsonrpc":"2.0","id":7,"result":NaN}`} {
+		c := open(t, target(t, "say="+said, "eof"), patient())
+		m, err := c.Recv()
+		if err != nil || m.Key() != "n7" || !m.Error.Exists() {
+			t.Errorf("%s is received as %s, %v", said, m.Raw, err)
+		}
+		c.Close()
+	}
+}

@@ -362,6 +362,12 @@ func (s *scanner) message(frame []byte) (Message, error) {
 		Result: s.value(frame, memberResult),
 		Error:  s.value(frame, memberError),
 	}
+	if m.Result.Exists() && m.Error.Raw == "null" { // as JSON-RPC 1.0 has it
+		m.Error = gjson.Result{}
+	}
+	if m.Error.Exists() && m.Result.Raw == "null" {
+		m.Result = gjson.Result{}
+	}
 	name := s.value(frame, memberMethod)
 	if reason := s.fault(&m, s.value(frame, memberVersion), name); reason != "" {
 		return Message{}, fmt.Errorf("%w: %s", ErrEnvelope, reason)

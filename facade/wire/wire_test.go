@@ -371,3 +371,17 @@ func checkPieces(t *testing.T, text []byte) {
 		t.Errorf("%q: in pieces %v at %d, as a whole %v at %d", text, state, end, want, wantEnd)
 	}
 }
+
+func TestNullBesideTheOther(t *testing.T) {
+	for _, tt := range []struct{ name, frame string }{
+		{"it takes a null error beside a result for none", `{"jsonrpc":"2.0","id":1,"result":{},"error":null}`},
+		{"it takes a null result beside an error for none", `{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":"x"}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := Parse([]byte(tt.frame))
+			if err != nil || m.Result.Exists() == m.Error.Exists() || string(m.Raw) != tt.frame {
+				t.Errorf("Parse(%s): result %s, error %s, %v", tt.frame, m.Result.Raw, m.Error.Raw, err)
+			}
+		})
+	}
+}

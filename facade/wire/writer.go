@@ -93,6 +93,10 @@ func (s *Writer) atOnce(frame []byte) []byte {
 // full reports whether n more bytes have to wait. s.mu is held.
 func (s *Writer) full(n int) bool { return s.size > 0 && s.size+n > s.limit }
 
+// Done is closed when nothing is written any more: w has failed, or Close has
+// let everything be written.
+func (s *Writer) Done() <-chan struct{} { return s.done }
+
 // Close lets what is queued be written, ends the goroutine and returns the
 // first error. It waits for w, unless Abandon is called.
 func (s *Writer) Close() error {
