@@ -26,6 +26,7 @@ import (
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	polled         bool     // no thread waits in stdin or stdout
 	terminal       bool     // stdin is one
 	environ        []string // "K=V"
 	self           string   // this program's own file
@@ -55,7 +56,9 @@ func signals() (context.Context, <-chan struct{}) {
 
 // world reads what surrounds the program.
 func world(hurry <-chan struct{}) *env {
-	e := &env{stdin: pollable(os.Stdin), stdout: pollable(os.Stdout), stderr: os.Stderr, environ: os.Environ(), hurry: hurry, version: version()}
+	stdin, polledIn := pollable(os.Stdin)
+	stdout, polledOut := pollable(os.Stdout)
+	e := &env{stdin: stdin, stdout: stdout, polled: polledIn && polledOut, stderr: os.Stderr, environ: os.Environ(), hurry: hurry, version: version()}
 	e.terminal = isTerminal(os.Stdin)
 	e.self, _ = os.Executable()
 	e.cwd, _ = os.Getwd()

@@ -5,4 +5,4 @@ package main
 import "os"
 
 // pollable is for Unix, where files can be in non-blocking mode.
-func pollable(f *os.File) *os.File { return f }
+func pollable(f *os.File) (file *os.File, ok bool) { return f, false }

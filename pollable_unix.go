@@ -11,14 +11,14 @@ import (
 // non-blocking mode: the runtime then waits for it without giving up a thread,
 // which takes a third off the time of a call. Other files, a terminal above
 // all, are shared with other programs and stay as they are.
-func pollable(f *os.File) *os.File {
+func pollable(f *os.File) (file *os.File, ok bool) {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
-		return f
+		return f, false
 	}
 	fd := int(f.Fd())
 	if syscall.SetNonblock(fd, true) != nil {
-		return f
+		return f, false
 	}
-	return os.NewFile(uintptr(fd), f.Name())
+	return os.NewFile(uintptr(fd), f.Name()), true
 }

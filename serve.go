@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -33,6 +34,12 @@ func serve(ctx context.Context, e *env, o *options, _ []string) error {
 	}
 	if e.terminal {
 		fmt.Fprintf(e.stderr, "mcp-facade: %s: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try %s\n", s.Name, o.again(s))
+	}
+	if e.polled {
+		// A frame goes through a chain of goroutines, one after the other. On
+		// one processor the next one starts at once; on several each is woken
+		// on another, which costs a third more a call and half more for 1 MB.
+		runtime.GOMAXPROCS(1)
 	}
 	logs := newLogPipe(e.stderr)
 	defer logs.close()
