@@ -8,10 +8,11 @@
 // is kept are the author's, and input that is no JSON object comes back as it
 // is. White space outside strings may go.
 //
-// Three promises hold for every input: the result is never longer in
-// characters, compacting it again changes nothing, and names are never taken
-// for keywords, nor data (the values of enum, const, default and examples) for
-// schemas.
+// What holds for every input: the result is never longer in characters,
+// compacting it again changes nothing, and names are never taken for keywords,
+// nor data (the values of enum, const, default and examples) for schemas. A
+// valid schema stays one and accepts whatever it accepted before; except under
+// the level tight it accepts nothing else.
 package compact
 
 import "slices"
@@ -19,22 +20,30 @@ import "slices"
 // Options say how much Schema and Tool may take away. The zero value is the
 // level standard with nothing kept.
 type Options struct {
-	// Level is one of
+	// Level is one of these. Each takes away all that the one before it does.
 	//
-	//	""          the same as "standard"
-	//	"standard"  as lossless, and descriptions become their first sentence;
-	//	            examples and default are dropped, a short scalar default
-	//	            lives on at the end of its description
-	//	"lossless"  $comment and x-mcp-header are dropped, and $schema where
-	//	            no keyword means something else without it
-	//	"tight"     for now the same as standard
 	//	"off"       nothing is touched
+	//	"lossless"  $comment and x-mcp-header are dropped, and $schema where
+	//	            no keyword means something else without it; definitions
+	//	            that nothing refers to are dropped, and those with a single
+	//	            reference to them are written in its place
+	//	"standard"  descriptions become their first sentence; examples and
+	//	            default are dropped, a short scalar default lives on at the
+	//	            end of its description
+	//	"tight"     of an optional property only type, enum, const, the type of
+	//	            its items and 60 characters of the description are left; of
+	//	            an object not its properties; references are resolved for
+	//	            that, and unions become unions of such types
 	//
-	// Any other level is taken for "standard".
+	// "" and any other level are taken for "standard". Definitions stay as they
+	// are, and only texts are cut, in a schema with references to anything but
+	// its own $defs or definitions, with an identifier or an anchor.
 	Level string
 
 	// Keep names keywords that stay as they are: dropped ones ("default",
-	// "examples", …), "description", and "outputSchema" and "icons" of a tool.
+	// "examples", "$defs", …), "description", and "outputSchema" and "icons" of
+	// a tool. Under tight a keyword that has schemas in it does not stay in an
+	// optional property: without those beside it, it would mean something else.
 	Keep []string
 }
 

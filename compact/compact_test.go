@@ -19,28 +19,24 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // golden runs f over the inputs in a golden file, the lines that begin with
-// "< ", and compares the results with the lines after them, which begin with
-// "> ". Other lines are comments.
+// "< ", and compares the lines of its results with those after them, which
+// begin with "> ". Other lines are comments.
 func golden(t *testing.T, name string, f func(input string) string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	old, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want, got []string
-	for line := range strings.Lines(string(old)) {
-		line = strings.TrimSuffix(line, "\n")
+	for _, line := range lines(t, path) {
+		want = append(want, line)
+		input, isInput := strings.CutPrefix(line, "< ")
 		switch {
-		case strings.HasPrefix(line, "> "):
-			want = append(want, line)
-			continue
-		case strings.HasPrefix(line, "< "):
-			got = append(got, line, "> "+f(line[2:]))
-			want = append(want, line)
-			continue
+		case isInput:
+			got = append(got, line)
+			for result := range strings.SplitSeq(f(input), "\n") {
+				got = append(got, "> "+result)
+			}
+		case !strings.HasPrefix(line, "> "):
+			got = append(got, line)
 		}
-		got, want = append(got, line), append(want, line)
 	}
 	if *update {
 		if err := os.WriteFile(path, []byte(strings.Join(got, "\n")+"\n"), 0o644); err != nil {
@@ -56,6 +52,16 @@ func golden(t *testing.T, name string, f func(input string) string) {
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d lines, want %d", path, len(want), len(got))
 	}
+}
+
+// lines returns the lines of a file.
+func lines(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 }
 
 // A realCatalog is the answer of a real server, kept beside the repository.
@@ -84,16 +90,6 @@ func catalogs(t testing.TB) []realCatalog {
 		all = append(all, c)
 	}
 	return all
-}
-
-// options are all that the invariants are held against.
-var options = []compact.Options{
-	{},
-	{Level: "lossless"},
-	{Level: "tight"},
-	{Level: "off"},
-	{Keep: []string{"default", "examples"}},
-	{Keep: []string{"$schema", "description", "outputSchema", "x-mcp-header"}},
 }
 
 // checkInvariants fails t unless out is what a compactor may make of in.

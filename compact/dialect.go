@@ -81,7 +81,8 @@ func dialectOf(uri string) int {
 // otherwise than 2020-12 does, or 0.
 func lastReading(key string, value gjson.Result) int {
 	switch {
-	case key == "items" && value.IsArray(), key == "$recursiveRef":
+	case key == "items" && value.IsArray(), key == "$recursiveRef",
+		key == "unevaluatedItems": // which contains counts for only since 2020-12
 		return d201909
 	case key == "dependencies", key == "$id" && strings.HasPrefix(value.Str, "#"):
 		return draft07

@@ -44,7 +44,7 @@ func (t *trimmer) note(members []member) note {
 	if text.Type != gjson.String || t.o.keeps("description") {
 		return note{keepDefault: short || t.o.keeps("default")}
 	}
-	n := note{text: shorten(text.Str), keepDefault: t.o.keeps("default")}
+	n := note{text: shorten(text.Str, maxDescription), keepDefault: t.o.keeps("default")}
 	if short && !n.keepDefault {
 		n.text, n.keepDefault = withDefault(n.text, value)
 	}
@@ -78,9 +78,9 @@ func shortScalar(v gjson.Result) (string, bool) {
 }
 
 // shorten returns the first sentence of a schema's description, and the
-// "(default …)" at its end, if there is one.
-func shorten(text string) string {
-	s := Sentence(text, maxDescription)
+// "(default …)" at its end, if there is one, within limit characters.
+func shorten(text string, limit int) string {
+	s := Sentence(text, limit)
 	if s == text {
 		return s
 	}
@@ -88,7 +88,7 @@ func shorten(text string) string {
 	if ending == "" {
 		return s
 	}
-	return join(body, ending, s)
+	return join(body, ending, s, limit)
 }
 
 // withDefault returns the shortened description s with the default value told
@@ -104,16 +104,16 @@ func withDefault(s, value string) (text string, keep bool) {
 	if _, another := splitEnding(s); another != "" {
 		return s, true
 	}
-	joined := join(s, ending, "")
+	joined := join(s, ending, "", maxDescription)
 	return cmp.Or(joined, s), joined == ""
 }
 
 // join returns the first sentence of body with ending in place of its full
-// stop, within maxDescription. It returns otherwise when the sentence is empty
-// or the whole would be read as something else the next time.
-func join(body, ending, otherwise string) string {
-	s := dropStop(Sentence(body, maxDescription-utf8.RuneCountInString(ending)))
-	if s == "" || Sentence(s+ending, maxDescription) != s+ending {
+// stop, within limit. It returns otherwise when the sentence is empty or the
+// whole would be read as something else the next time.
+func join(body, ending, otherwise string, limit int) string {
+	s := dropStop(Sentence(body, limit-utf8.RuneCountInString(ending)))
+	if s == "" || Sentence(s+ending, limit) != s+ending {
 		return otherwise
 	}
 	return s + ending

@@ -18,8 +18,7 @@ func Schema(raw []byte, o Options) []byte {
 	if !ok || o.off() {
 		return raw
 	}
-	t := newTrimmer(o)
-	return t.root(make([]byte, 0, len(raw)), v)
+	return newTrimmer(o).root(make([]byte, 0, len(raw)), v)
 }
 
 // parseObject reads raw as one JSON object that is safe to recurse into.
@@ -34,19 +33,16 @@ func parseObject(raw []byte) (gjson.Result, bool) {
 // tooDeep reports whether raw nests deeper than maxDepth. It looks at every
 // byte and keeps no stack, so it may be asked before anything recursive is.
 func tooDeep(raw []byte) bool {
-	depth, inString := 0, false
+	depth := 0
 	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
+		switch raw[i] {
+		case '"':
+			i = stringEnd(raw, i)
+		case '{', '[':
 			if depth++; depth > maxDepth {
 				return true
 			}
-		case c == '}' || c == ']':
+		case '}', ']':
 			depth--
 		}
 	}
@@ -59,12 +55,23 @@ type member struct {
 	value     gjson.Result
 }
 
+// listMembers appends the members of v to all.
+func listMembers(all []member, v gjson.Result) []member {
+	v.ForEach(func(key, value gjson.Result) bool {
+		all = append(all, member{key.Raw, key.Str, value})
+		return true
+	})
+	return all
+}
+
 // A trimmer writes schemas by appending what is left of them.
 type trimmer struct {
 	o        Options
-	members  []member // a stack: each object being written has its members on it
-	usage    usage    // what was seen of the schema being written
-	dialects []span   // where its $schema members were written to
+	members  []member   // a stack: each object being written has its members on it
+	refs     references // of the schema being written
+	depth    int        // how many schemas the one being written is in, itself included
+	usage    usage      // what was seen of it
+	dialects []span     // where its $schema members were written to
 }
 
 // A span is a part of what was written.
@@ -72,9 +79,30 @@ type span struct{ from, to int }
 
 func newTrimmer(o Options) *trimmer { return &trimmer{o: o, members: make([]member, 0, 64)} }
 
-// root appends the schema v, which stands by itself. Whether its $schema may
-// go is known only when all of it has been seen.
+// root appends the schema v, which stands by itself.
 func (t *trimmer) root(dst []byte, v gjson.Result) []byte {
+	if t.o.Level == "tight" {
+		return append(dst, t.tight(v)...)
+	}
+	return t.whole(dst, v)
+}
+
+// whole appends the schema v, which stands by itself, without what lossless
+// and standard take away.
+func (t *trimmer) whole(dst []byte, v gjson.Result) []byte {
+	t.refs = referencesOf(v, t.o)
+	from := len(dst)
+	dst = t.write(dst, v)
+	if len(t.refs.all) > 0 && tooDeep(dst[from:]) { // definitions in definitions in …
+		t.refs = references{fixed: true}
+		return t.write(dst[:from], v)
+	}
+	return dst
+}
+
+// write appends the schema v, which stands by itself. Whether its $schema may
+// go is known only when all of it has been seen.
+func (t *trimmer) write(dst []byte, v gjson.Result) []byte {
 	t.usage, t.dialects = usage{}, t.dialects[:0]
 	dst = t.schema(dst, v)
 	if t.usage.needsDialect() || t.o.keeps("$schema") {
@@ -88,10 +116,19 @@ func (t *trimmer) root(dst []byte, v gjson.Result) []byte {
 
 // schema appends the schema v.
 func (t *trimmer) schema(dst []byte, v gjson.Result) []byte {
-	if !v.IsObject() {
-		return appendCompact(dst, v.Raw)
+	if !v.IsObject() || t.depth > maxDepth {
+		return appendCompact(dst, v)
 	}
 	from := t.push(v)
+	t.depth++
+	dst = t.object(dst, from)
+	t.depth--
+	t.members = t.members[:from]
+	return dst
+}
+
+// object appends the schema whose members are on the stack.
+func (t *trimmer) object(dst []byte, from int) []byte {
 	t.usage.add(t.members[from:])
 	note := t.note(t.members[from:])
 	dst = append(dst, '{')
@@ -107,18 +144,35 @@ func (t *trimmer) schema(dst []byte, v gjson.Result) []byte {
 			t.dialects = append(t.dialects, span{at, len(dst)})
 		}
 	}
-	t.members = t.members[:from]
 	return append(dst, '}')
 }
 
-// push puts v's members on the stack and returns where they begin.
+// push puts v's members on the stack and returns where they begin. Those of a
+// definition that is written here stand where the reference to it does.
 func (t *trimmer) push(v gjson.Result) int {
 	from := len(t.members)
-	v.ForEach(func(key, value gjson.Result) bool {
-		t.members = append(t.members, member{key.Raw, key.Str, value})
-		return true
-	})
+	t.members = listMembers(t.members, v)
+	for i := from; i < len(t.members) && len(t.refs.all) > 0; i++ {
+		if t.members[i].name != "$ref" {
+			continue
+		}
+		if v, ok := t.refs.inlined(t.members[i].value); ok {
+			t.members = slices.Replace(t.members, i, i+1, adopted(v, t.members[from:])...)
+			i = from - 1 // it may be a reference itself
+		}
+	}
 	return from
+}
+
+// adopted returns the members of the definition v as they join members.
+func adopted(v gjson.Result, members []member) []member {
+	taken := map[string]bool{}
+	for _, m := range members {
+		taken[m.name] = yields(m.name)
+	}
+	return slices.DeleteFunc(listMembers(nil, v), func(m member) bool {
+		return defines(m.name) || taken[m.name]
+	})
 }
 
 // keyword appends the value of the keyword m: schemas are entered, the
@@ -126,24 +180,27 @@ func (t *trimmer) push(v gjson.Result) int {
 func (t *trimmer) keyword(dst []byte, m member, n note) []byte {
 	switch placeOf(m.name) {
 	case named:
-		return t.named(dst, m.value)
+		return t.named(dst, m)
 	case one, listed:
 		return t.schemas(dst, m.value)
 	}
 	if m.name == "description" && n.changed {
 		return appendString(dst, n.text)
 	}
-	return appendCompact(dst, m.value.Raw)
+	return appendCompact(dst, m.value)
 }
 
-// named appends an object whose keys are names and whose values are schemas.
-func (t *trimmer) named(dst []byte, v gjson.Result) []byte {
-	if !v.IsObject() {
-		return appendCompact(dst, v.Raw)
+// named appends the value of a keyword whose keys are names and whose values
+// are schemas.
+func (t *trimmer) named(dst []byte, m member) []byte {
+	if !m.value.IsObject() {
+		return appendCompact(dst, m.value)
 	}
 	dst = append(dst, '{')
-	v.ForEach(func(key, value gjson.Result) bool {
-		dst = t.schema(appendKey(dst, key.Raw), value)
+	m.value.ForEach(func(key, value gjson.Result) bool {
+		if !defines(m.name) || !t.refs.drops(address{m.name, key.Str}) {
+			dst = t.schema(appendKey(dst, key.Raw), value)
+		}
 		return true
 	})
 	return append(dst, '}')
@@ -151,18 +208,10 @@ func (t *trimmer) named(dst []byte, v gjson.Result) []byte {
 
 // schemas appends one schema or a list of them.
 func (t *trimmer) schemas(dst []byte, v gjson.Result) []byte {
-	if !v.IsArray() {
-		return t.schema(dst, v)
+	if v.IsArray() {
+		return appendListed(dst, v, t.schema)
 	}
-	dst = append(dst, '[')
-	v.ForEach(func(_, value gjson.Result) bool {
-		if dst[len(dst)-1] != '[' {
-			dst = append(dst, ',')
-		}
-		dst = t.schema(dst, value)
-		return true
-	})
-	return append(dst, ']')
+	return t.schema(dst, v)
 }
 
 // drops reports whether the keyword m goes.
@@ -174,8 +223,19 @@ func (t *trimmer) drops(m member, n note) bool {
 		return t.o.cuts() && !t.o.keeps(m.name)
 	case "default":
 		return t.o.cuts() && !n.keepDefault
+	case "$defs", "definitions":
+		return t.dropsDefinitions(m)
 	}
 	return false
+}
+
+// dropsDefinitions reports whether no definition below the keyword m stays.
+// Those that are not the whole schema's own have no reference to them.
+func (t *trimmer) dropsDefinitions(m member) bool {
+	if len(t.refs.all) == 0 || !m.value.IsObject() {
+		return false
+	}
+	return t.depth > 1 || t.refs.dropsAll(m.name)
 }
 
 // A place is where schemas are below a keyword.

@@ -43,10 +43,7 @@ func Signature(name string, schema []byte, description string) string {
 		params: parametersOf(schema),
 		text:   Sentence(description, maxDescription),
 	}
-	s.shown = len(s.params)
-	if s.shown > maxParameters {
-		s.shown = min(s.required(), maxSignature/2) // more cannot fit
-	}
+	s.shown = shownOf(s.required(), len(s.params))
 	return s.fit()
 }
 
@@ -61,6 +58,7 @@ type signature struct {
 }
 
 type parameter struct {
+	schema     gjson.Result
 	name, kind string
 	inside     string // the type with the properties of an object spelled out, or ""
 	required   bool
@@ -154,16 +152,18 @@ func (s *signature) String() string {
 	return b.String()
 }
 
-// parametersOf returns the parameters that schema declares, required first.
+// parametersOf returns the parameters that schema declares, required first. It
+// does not ask whether schema is valid: of what is not, it makes something.
 func parametersOf(schema []byte) []parameter {
-	root, ok := parseObject(schema)
-	if !ok {
+	root := gjson.ParseBytes(schema)
+	if !root.IsObject() {
 		return nil
 	}
 	t := typer{root: root, work: maxWork * len(root.Raw)}
-	all := t.parameters(root, 0)
+	f := t.resolve(root)
+	all := t.parameters(&f, 0)
 	if len(all) == 1 { // some tools wrap all they take in one object
-		root.Get("properties").ForEach(func(_, v gjson.Result) bool {
+		f.properties.ForEach(func(_, v gjson.Result) bool {
 			all[0].inside = t.inside(v)
 			return false
 		})
@@ -171,17 +171,16 @@ func parametersOf(schema []byte) []parameter {
 	return all
 }
 
-// parameters returns the properties of the object schema v, required first.
-func (t *typer) parameters(v gjson.Result, depth int) []parameter {
-	var required, optional []parameter
-	names := map[string]bool{}
-	v.Get("required").ForEach(func(_, name gjson.Result) bool { names[name.Str] = true; return true })
-	properties := v.Get("properties")
-	if !properties.IsObject() {
+// parameters returns the properties of an object, required first. Those that
+// are too many to be shown have no type.
+func (t *typer) parameters(f *facts, depth int) []parameter {
+	if !f.properties.IsObject() {
 		return nil
 	}
-	properties.ForEach(func(key, value gjson.Result) bool {
-		p := parameter{name: paramName(key.Str), kind: t.kind(value, depth), required: names[key.Str]}
+	var required, optional []parameter
+	names := namesIn(f.required)
+	f.properties.ForEach(func(key, value gjson.Result) bool {
+		p := parameter{name: key.Str, schema: value, required: names[key.Str]}
 		if p.required {
 			required = append(required, p)
 		} else {
@@ -189,12 +188,26 @@ func (t *typer) parameters(v gjson.Result, depth int) []parameter {
 		}
 		return true
 	})
-	return append(required, optional...)
+	all := append(required, optional...)
+	for i := range all[:shownOf(len(required), len(all))] {
+		all[i].name = paramName(all[i].name)
+		all[i].kind = t.kind(all[i].schema, depth)
+	}
+	return all
+}
+
+// shownOf returns how many parameters are shown at most.
+func shownOf(required, all int) int {
+	if all <= maxParameters {
+		return all
+	}
+	return min(required, maxSignature/2) // more cannot fit
 }
 
 // inside returns the type of the object schema v with its properties, or "".
 func (t *typer) inside(v gjson.Result) string {
-	s := signature{params: t.parameters(t.resolve(v), 1)}
+	f := t.resolve(v)
+	s := signature{params: t.parameters(&f, 1)}
 	s.shown = len(s.params)
 	if s.shown == 0 || s.shown > maxParameters {
 		return ""

@@ -63,6 +63,9 @@ func skipAside(s string) string {
 // forgottenStop returns where a sentence ends that its author forgot to end
 // before saying when the tool is for, or 0.
 func forgottenStop(s string) int {
+	if !strings.Contains(s, " Use ") {
+		return 0
+	}
 	for _, next := range []string{" Use when ", " Use this "} {
 		i := strings.Index(s, next)
 		if i <= 0 {
@@ -112,6 +115,10 @@ func sentenceEnd(s string, from int) int {
 func scanSentence(s string, from int, nesting bool) (end int, open bool) {
 	depth := 0
 	for i := from; i < len(s); {
+		if c := s[i]; c >= 'a' && c <= 'z' || c == ' ' {
+			i++
+			continue
+		}
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == '`':
@@ -130,14 +137,23 @@ func scanSentence(s string, from int, nesting bool) (end int, open bool) {
 				return end, false
 			}
 			n = max(n, end-i)
-		case strings.ContainsRune("([{（", r):
-			depth++
-		case strings.ContainsRune(")]}）", r):
-			depth = max(0, depth-1)
+		default:
+			depth = max(0, depth+bracket(r))
 		}
 		i += n
 	}
 	return len(s), depth > 0
+}
+
+// bracket returns 1 for a bracket that opens, -1 for one that closes.
+func bracket(r rune) int {
+	switch r {
+	case '(', '[', '{', '（':
+		return 1
+	case ')', ']', '}', '）':
+		return -1
+	}
+	return 0
 }
 
 // spanEnd returns where the code span ends that begins at i, or where its
@@ -245,7 +261,7 @@ func ends(s string, from, i, stop, end int) bool {
 	mark, _ := utf8.DecodeRuneInString(s[i:])
 	next, n := utf8.DecodeRuneInString(s[end:])
 	if mark > 0x3000 { // 。！？ and their like need no space
-		return true
+		return end == stop || !unicode.IsLetter(next)
 	}
 	if next != ' ' {
 		return mark != '.' && unspaced(next) || mark == '.' && unicode.IsUpper(next) && glued(s[from:i], s[end:])
@@ -329,12 +345,15 @@ func mayBeLast(word string) bool {
 // isInitials reports whether word is one capital letter, or letters with full
 // stops between them: "J", "U.S", "z.B".
 func isInitials(word string) bool {
-	for i, r := range word {
-		if i%2 == 1 && r != '.' || i%2 == 0 && (r >= utf8.RuneSelf || !unicode.IsLetter(r)) {
+	count := 0
+	for _, r := range word {
+		if count%2 == 1 && r != '.' || count%2 == 0 && !unicode.IsLetter(r) {
 			return false
 		}
+		count++
 	}
-	return len(word)%2 == 1 && (len(word) > 1 || unicode.IsUpper(rune(word[0])))
+	first, _ := utf8.DecodeRuneInString(word)
+	return count%2 == 1 && (count > 1 || unicode.IsUpper(first))
 }
 
 // startsSentence reports whether s begins with a word that, capitalized, begins

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
+	"github.com/tiktoken-go/tokenizer"
 
 	"mcp-facade/compact"
 )
@@ -40,27 +42,57 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestTokensOnRealCatalogs compares with the o200k counts that the catalogs'
-// README has: of name, description and input_schema of each tool.
+// TestTokensOnRealCatalogs compares the estimate with what the o200k tokenizer
+// counts: for each catalog as it is with the figure in the catalogs' README,
+// trimmed with the tokenizer itself.
 func TestTokensOnRealCatalogs(t *testing.T) {
 	all := catalogs(t)
-	want := referenceTokens(t)
-	for _, c := range all {
-		got := 0
-		for _, tool := range c.tools {
-			got += compact.Tokens(modelText(t, tool))
-		}
-		off := 100 * (float64(got)/float64(want[c.name]) - 1)
-		if off < -5 || off > 5 {
-			t.Errorf("%s: %d tokens, want %d ± 5 %%, is %+.1f %%", c.name, got, want[c.name], off)
-		}
+	readme := referenceTokens(t)
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		t.Fatal(err)
 	}
+	total, worst := make([]int, len(levels)), make([]float64, len(levels))
+	for _, c := range all {
+		row := make([]int, len(levels))
+		for i, level := range levels {
+			want, got := 0, 0
+			if level == "off" {
+				want = readme[c.name]
+			}
+			for _, tool := range c.tools {
+				text := modelText(t, compact.Tool([]byte(tool), compact.Options{Level: level}))
+				got += compact.Tokens(text)
+				if level != "off" {
+					want += count(t, codec, text)
+				}
+			}
+			off := 100 * (float64(got)/float64(want) - 1)
+			if off < -5 || off > 5 {
+				t.Errorf("%s, %s: estimates %d tokens for %d, %+.1f %%", c.name, level, got, want, off)
+			}
+			row[i] = want
+			total[i] += want
+			worst[i] = max(worst[i], off, -off)
+		}
+		t.Logf("%s: %d", c.name, row)
+	}
+	t.Logf("levels %s: tokens of all catalogs %d, estimate at most %.1f %% off", levels, total, worst)
+}
+
+func count(t *testing.T, codec tokenizer.Codec, text []byte) int {
+	t.Helper()
+	n, err := codec.Count(unescaped(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // modelText returns what a host shows a model of a tool, escaped as hosts do.
-func modelText(t *testing.T, tool string) []byte {
+func modelText(t *testing.T, tool []byte) []byte {
 	t.Helper()
-	v := gjson.Parse(tool)
+	v := gjson.ParseBytes(tool)
 	raw := `{"name":` + v.Get("name").Raw + `,"description":` + v.Get("description").Raw + `,"input_schema":` + v.Get("inputSchema").Raw + `}`
 	if !v.Get("description").Exists() {
 		raw = `{"name":` + v.Get("name").Raw + `,"input_schema":` + v.Get("inputSchema").Raw + `}`
@@ -71,6 +103,27 @@ func modelText(t *testing.T, tool string) []byte {
 	}
 	return b.Bytes()
 }
+
+// unescaped writes the strings in text with no more escapes than JSON asks for,
+// as hosts do that parse and write it.
+func unescaped(t *testing.T, text []byte) string {
+	t.Helper()
+	return jsonString.ReplaceAllStringFunc(string(text), func(s string) string {
+		var decoded string
+		if err := json.Unmarshal([]byte(s), &decoded); err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(decoded); err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSuffix(b.String(), "\n")
+	})
+}
+
+var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 // referenceTokens reads the table of the catalogs' README.
 func referenceTokens(t *testing.T) map[string]int {

@@ -35,5 +35,5 @@ func (t *trimmer) toolMember(dst []byte, key, value gjson.Result) []byte {
 			return appendString(dst, s)
 		}
 	}
-	return appendCompact(dst, value.Raw)
+	return appendCompact(dst, value)
 }

@@ -42,39 +42,92 @@ func (t *typer) kinds(v gjson.Result, depth int) []string {
 	if t.work -= len(v.Raw); depth > maxTypeDepth || t.work < 0 || !v.IsObject() {
 		return []string{"any"}
 	}
-	if ref := v.Get(`$ref`); ref.Type == gjson.String && slices.Contains(t.refs, ref.Str) {
+	f := factsOf(v)
+	if f.ref.Type == gjson.String && slices.Contains(t.refs, f.ref.Str) {
 		return nil
 	}
-	kinds := t.own(v, depth)
+	kinds := t.own(&f, depth)
 	if len(kinds) == 0 {
 		kinds = []string{"any"}
 	}
-	if v.Get("nullable").Type == gjson.True && !slices.Contains(kinds, "any") {
+	if f.nullable.Type == gjson.True && !slices.Contains(kinds, "any") {
 		kinds = append(kinds, "null")
 	}
 	return few(kinds)
 }
 
-// own tells v's type by the keyword that says most about it.
-func (t *typer) own(v gjson.Result, depth int) []string {
-	if c := v.Get("const"); c.Exists() {
-		return []string{literal(c)}
+// facts are the keywords of a schema that tell its type.
+type facts struct {
+	ref, constant, enum, anyOf, oneOf, allOf, nullable         gjson.Result
+	kind, properties, additional, items, prefixItems, required gjson.Result
+}
+
+// factsOf reads the schema v once. Of a keyword that is repeated the first
+// counts.
+func factsOf(v gjson.Result) (f facts) {
+	v.ForEach(func(key, value gjson.Result) bool {
+		if place := f.of(key.Str); place != nil && !place.Exists() {
+			*place = value
+		}
+		return true
+	})
+	return f
+}
+
+// of returns where the value of a keyword is kept, nil for one that tells
+// nothing.
+func (f *facts) of(key string) *gjson.Result {
+	switch key {
+	case "$ref":
+		return &f.ref
+	case "const":
+		return &f.constant
+	case "enum":
+		return &f.enum
+	case "anyOf":
+		return &f.anyOf
+	case "oneOf":
+		return &f.oneOf
+	case "allOf":
+		return &f.allOf
+	case "nullable":
+		return &f.nullable
+	case "type":
+		return &f.kind
+	case "properties":
+		return &f.properties
+	case "additionalProperties":
+		return &f.additional
+	case "items":
+		return &f.items
+	case "prefixItems":
+		return &f.prefixItems
+	case "required":
+		return &f.required
 	}
-	if e := v.Get("enum"); e.IsArray() {
-		return literals(e)
+	return nil
+}
+
+// own tells a type by the keyword that says most about it.
+func (t *typer) own(f *facts, depth int) []string {
+	if f.constant.Exists() {
+		return []string{literal(f.constant)}
 	}
-	for _, key := range []string{"anyOf", "oneOf"} {
-		if kinds := t.union(v.Get(key), depth); !vague(kinds) {
+	if f.enum.IsArray() {
+		return literals(f.enum)
+	}
+	for _, union := range []gjson.Result{f.anyOf, f.oneOf} {
+		if kinds := t.union(union, depth); !vague(kinds) {
 			return kinds
 		}
 	}
-	if ref := v.Get(`$ref`); ref.Type == gjson.String {
-		return t.referred(ref.Str, depth)
+	if f.ref.Type == gjson.String {
+		return t.referred(f.ref.Str, depth)
 	}
-	if kinds := t.byType(v, depth); !vague(kinds) {
+	if kinds := t.byType(f, depth); !vague(kinds) {
 		return kinds
 	}
-	return t.allOf(v.Get("allOf"), depth)
+	return t.allOf(f.allOf, depth)
 }
 
 // referred returns the type of the schema that a reference points to.
@@ -141,32 +194,31 @@ func (t *typer) allOf(v gjson.Result, depth int) []string {
 // vague reports whether a type says nothing.
 func vague(kinds []string) bool { return len(kinds) == 0 || slices.Contains(kinds, "any") }
 
-// byType tells v's type by its keyword type, or by what only one type has.
-func (t *typer) byType(v gjson.Result, depth int) []string {
-	names := v.Get("type")
+// byType tells a type by the keyword type, or by what only one type has.
+func (t *typer) byType(f *facts, depth int) []string {
 	switch {
-	case names.IsArray():
+	case f.kind.IsArray():
 		var kinds []string
-		names.ForEach(func(_, name gjson.Result) bool {
-			kinds = append(kinds, t.named(name.Str, v, depth))
+		f.kind.ForEach(func(_, name gjson.Result) bool {
+			kinds = append(kinds, t.named(name.Str, f, depth))
 			return len(kinds) < maxValues
 		})
 		return few(kinds)
-	case names.Type == gjson.String:
-		return []string{t.named(names.Str, v, depth)}
-	case v.Get("properties").Exists() || v.Get("additionalProperties").IsObject():
+	case f.kind.Type == gjson.String:
+		return []string{t.named(f.kind.Str, f, depth)}
+	case f.properties.Exists() || f.additional.IsObject():
 		return []string{"object"}
-	case v.Get("items").Exists() || v.Get("prefixItems").Exists():
-		return []string{t.named("array", v, depth)}
+	case f.items.Exists() || f.prefixItems.Exists():
+		return []string{t.named("array", f, depth)}
 	}
 	return nil
 }
 
-// named returns the type called name of the schema v.
-func (t *typer) named(name string, v gjson.Result, depth int) string {
+// named returns the type called name of a schema.
+func (t *typer) named(name string, f *facts, depth int) string {
 	switch name {
 	case "array":
-		return t.array(v.Get("items"), depth)
+		return t.array(f.items, depth)
 	case "string", "integer", "number", "boolean", "object", "null":
 		return name
 	}
@@ -184,16 +236,16 @@ func (t *typer) array(items gjson.Result, depth int) string {
 	return kind + "[]"
 }
 
-// resolve follows references from v to a schema that is none.
-func (t *typer) resolve(v gjson.Result) gjson.Result {
+// resolve reads the schema v, or the one that it is a reference to.
+func (t *typer) resolve(v gjson.Result) facts {
+	f := factsOf(v)
 	for range maxTypeDepth {
-		ref := v.Get(`$ref`)
-		if ref.Type != gjson.String {
+		if f.ref.Type != gjson.String {
 			break
 		}
-		v = t.lookUp(ref.Str)
+		f = factsOf(t.lookUp(f.ref.Str))
 	}
-	return v
+	return f
 }
 
 // lookUp returns the schema that a local reference points to; one that does
