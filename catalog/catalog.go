@@ -1,6 +1,6 @@
-// Package catalog holds an upstream's tools: a [Catalog] to look names up and
-// to search in, and a [Store] that keeps what an upstream listed on disk, so
-// that the next start needs no upstream.
+// Package catalog holds an upstream's tools: a [Catalog] to look names up, to
+// search in and to say in a few words what is there, and a [Store] that keeps
+// what an upstream listed on disk, so that the next start needs no upstream.
 package catalog
 
 import (
@@ -34,7 +34,8 @@ type Catalog struct {
 	tools  []Tool
 	exact  map[string]int // name → position in tools
 	folded map[string]int // lower-case name → position, or ambiguous
-	lazy   lazyIndex
+	index  lazy[*searchIndex]
+	spelt  lazy[[]spelling]
 }
 
 // ambiguous is the position in Catalog.folded of a name that several tools

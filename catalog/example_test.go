@@ -71,6 +71,29 @@ func ExampleCatalog_Search() {
 	// start_export
 }
 
+func tracker() *catalog.Catalog {
+	c, _ := catalog.New([][]byte{[]byte(`{"tools":[{"name":"create_issue"},{"name":"list_issues"},{"name":"get_project"},
+		{"name":"merge_pull_request"},{"name":"list_pull_requests"},{"name":"add_issue_comment"}]}`)})
+	return c
+}
+
+func ExampleCatalog_Groups() {
+	for _, g := range tracker().Groups("acme") {
+		fmt.Println(g.Noun, g.Tools)
+	}
+	// Output:
+	// issue [create_issue list_issues add_issue_comment]
+	// pull request [merge_pull_request list_pull_requests]
+	// other [get_project]
+}
+
+func ExampleCatalog_Digest() {
+	c := tracker()
+	hidden := c.Tools()[1:]
+	fmt.Println(c.Digest(hidden, "acme"))
+	// Output: [issues pull request project comment]
+}
+
 func ExampleViewOf() {
 	v := catalog.ViewOf("legacy", "2025-11-25", []byte(`{"roots":{"listChanged":true},"elicitation":{}}`))
 	fmt.Println(v.Capabilities)

@@ -1,41 +1,14 @@
 package catalog
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestWords(t *testing.T) {
-	tests := []struct {
-		name, in string
-		want     []string
-	}{
-		{"cuts camel case", "getIssueComment", []string{"get", "issue", "comment"}},
-		{"cuts Pascal case", "ListUsers", []string{"list", "users"}},
-		{"cuts snake and kebab case", "list_mail-folders", []string{"list", "mail", "folders"}},
-		{"cuts after an acronym", "getHTTPStatus", []string{"get", "http", "status"}},
-		{"keeps a plural acronym whole", "listAPIs", []string{"list", "apis"}},
-		{"keeps an acronym that ends in s", "useHTTPS", []string{"use", "https"}},
-		{"cuts before a capitalised word with s", "HTTPService", []string{"http", "service"}},
-		{"cuts at digits", "oauth2token", []string{"oauth", "2", "token"}},
-		{"lower-cases other letters", "ÄRGER über", []string{"ärger", "über"}},
-		{"drops a possessive", "the user's files", []string{"the", "user", "files"}},
-		{"cuts at dots, slashes and signs", "a.b/c:d (e)!", []string{"a", "b", "c", "d", "e"}},
-		{"finds none in signs", "-_ ./", nil},
-		{"finds none in nothing", "", nil},
-		{"takes broken UTF-8", "a\xffb", []string{"a", "b"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, words(tt.in)); diff != "" {
-				t.Errorf("words(%q) (-want +got):\n%s", tt.in, diff)
-			}
-		})
-	}
-}
 
 // wiki is a small catalog to search in.
 func wiki() *Catalog {
@@ -43,7 +16,9 @@ func wiki() *Catalog {
 		`{"name":"create_page","description":"Create a page in a space."}`,
 		`{"name":"getPage","title":"Read a page","description":"Returns a page with its body. Use list-spaces before."}`,
 		`{"name":"list-spaces","description":"List all spaces that you can see."}`,
-		`{"name":"export_csv","description":"Export a table as CSV."}`,
+		`{"name":"export_csv","description":"Export a table as CSV.","inputSchema":{"properties":{`+
+			`"delimiter":{"type":"string","description":"Semicolons by default."},`+
+			`"columns":{"type":"array","items":{"type":"object","properties":{"heading":{"anyOf":[{"description":"Uppercase"}]}}}}}}}`,
 		`{"name":"start_export","description":"Start the export of a space in the background."}`,
 		`{"name":"ping"}`,
 		`{"name":"pong","description":"Twin of ping."}`,
@@ -62,6 +37,11 @@ func TestSearch(t *testing.T) {
 		{"finds words of a name before those of a description", "export", 10, []string{"export_csv", "start_export"}},
 		{"finds a word of a description", "background", 10, []string{"start_export"}},
 		{"finds a word of a title", "read", 10, []string{"getPage"}},
+		{"finds the name of a parameter", "delimiter", 10, []string{"export_csv"}},
+		{"finds what is said about a parameter", "semicolon", 10, []string{"export_csv"}},
+		{"finds a parameter within a parameter", "uppercase headings", 10, []string{"export_csv"}},
+		{"finds other forms of a word", "exporting spaces", 2, []string{"start_export", "export_csv"}},
+		{"does not take an unknown word for a stop word", "zebra can", 10, nil},
 		{"ignores stop words", "please show me the tool for the background", 10, []string{"start_export"}},
 		{"searches for stop words if there is nothing else", "you can", 10, []string{"list-spaces"}},
 		{"splits identifiers in the query", "createPage", 1, []string{"create_page"}},
@@ -106,6 +86,71 @@ func TestSearchFindsANameWithoutWords(t *testing.T) {
 	}
 }
 
+func TestSearchPutsANameFirst(t *testing.T) {
+	c := bigCatalog()
+	for _, tool := range c.Tools() {
+		if hits := c.Search(tool.Name, 3); len(hits) == 0 || hits[0].Tool.Name != tool.Name {
+			t.Fatalf("Search(%q) = %v", tool.Name, hits)
+		}
+	}
+}
+
+func TestSearchIsDeterministic(t *testing.T) {
+	const query = "update the calendar events of a user in the pipeline"
+	want := bigCatalog().Search(query, 50)
+	for range 5 {
+		if diff := cmp.Diff(want, bigCatalog().Search(query, 50)); diff != "" {
+			t.Fatalf("Search(%q) of an equal catalog (-first +now):\n%s", query, diff)
+		}
+	}
+}
+
+// Of tools that differ in nothing but their order, the first comes first.
+func TestSearchKeepsTheOrderOfEquals(t *testing.T) {
+	var tools []string
+	for i := range 200 {
+		tools = append(tools, fmt.Sprintf(`{"name":"t%03d","description":"Print a label."}`, i))
+	}
+	c, _ := New([][]byte{page(tools...)})
+	for i, hit := range c.Search("printing labels", 200) {
+		if want := fmt.Sprintf("t%03d", i); hit.Tool.Name != want {
+			t.Fatalf("hit %d is %s, want %s", i, hit.Tool.Name, want)
+		}
+	}
+}
+
+func TestSearchIsBounded(t *testing.T) {
+	const size = 1 << 20
+	texts := map[string]string{
+		"words":      strings.Repeat("word ", size/5),
+		"one word":   strings.Repeat("x", size),
+		"signs":      strings.Repeat("-", size),
+		"characters": strings.Repeat("字", size/3),
+		"possessive": strings.Repeat("'s", size/2),
+	}
+	schemas := map[string]string{
+		"properties":   `{"properties":{` + strings.Repeat(`"_":{},`, size/7) + `"a":{}}}`,
+		"nested":       strings.Repeat(`{"items":`, size/10) + `{}` + strings.Repeat(`}`, size/10),
+		"alternatives": `{"anyOf":[` + strings.Repeat(`{},`, size/3) + `{}]}`,
+		"no schema":    `"` + strings.Repeat("x", size) + `"`,
+	}
+	var tools []string
+	for name, text := range texts {
+		tools = append(tools, fmt.Sprintf(`{"name":%q,"title":%q,"description":%q}`, name+"_"+text, text, text))
+	}
+	for name, schema := range schemas {
+		tools = append(tools, fmt.Sprintf(`{"name":%q,"inputSchema":%s}`, name, schema))
+	}
+	c, _ := New([][]byte{page(tools...)})
+	for name, text := range texts {
+		c.Search(text, 10)
+		c.Nearest(text, 10)
+		if hits := c.Search(name, 10); len(hits) == 0 {
+			t.Errorf("Search(%q) finds nothing", name)
+		}
+	}
+}
+
 func TestSearchesAtOnce(t *testing.T) {
 	c := wiki()
 	var wg sync.WaitGroup
@@ -119,56 +164,17 @@ func TestSearchesAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
+// bigCatalog has as many tools as several large servers together.
+func bigCatalog() *Catalog {
+	c, _ := New([][]byte{pageOf(5000, 70)})
+	return c
+}
+
 func TestBest(t *testing.T) {
 	scores := []float64{1, 3, 0, 2, 3, 1}
 	for n, want := range [][]int{nil, {1}, {1, 4}, {1, 4, 3}, {1, 4, 3, 0}, {1, 4, 3, 0, 5}, {1, 4, 3, 0, 5}} {
 		if got := best(scores, n); !slices.Equal(got, want) {
 			t.Errorf("best(%v, %d) = %v, want %v", scores, n, got, want)
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	c := named("start_export", "export_csv", "list_issues", "issue_write", "create_branch", "jira_add_worklog", "ping")
-	tests := []struct {
-		name, ask string
-		n         int
-		want      []string
-	}{
-		{"finds other separators, then shared words", "startexport", 5, []string{"start_export", "export_csv"}},
-		{"finds another case", "START-EXPORT", 1, []string{"start_export"}},
-		{"finds words in another order", "issues_list", 1, []string{"list_issues"}},
-		{"finds a typing error", "exprot_csv", 1, []string{"export_csv"}},
-		{"finds a typing error in one word", "create_isue", 1, []string{"issue_write"}},
-		{"finds a short name with a typing error", "pnig", 5, []string{"ping"}},
-		{"finds a prefix", "list_issues_of_repo", 1, []string{"list_issues"}},
-		{"finds a part", "worklog", 5, []string{"jira_add_worklog"}},
-		{"does not take the verb for the thing", "createissue", 5, []string{"issue_write"}},
-		{"finds nothing for another name", "zebra", 5, []string{}},
-		{"finds nothing for no letters", "--", 5, []string{}},
-		{"returns nothing if asked for nothing", "ping", 0, []string{}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, c.Nearest(tt.ask, tt.n)); diff != "" {
-				t.Errorf("Nearest(%q, %d) (-want +got):\n%s", tt.ask, tt.n, diff)
-			}
-		})
-	}
-}
-
-func TestDistance(t *testing.T) {
-	tests := []struct {
-		a, b  string
-		limit int
-		want  int
-	}{
-		{"", "", 3, 0}, {"abc", "abc", 3, 0}, {"abc", "abd", 3, 1}, {"abc", "acb", 3, 1}, {"abc", "ab", 3, 1},
-		{"", "ab", 3, 2}, {"kitten", "sitting", 3, 3}, {"ca", "abc", 3, 3}, {"abcdef", "uvwxyz", 2, 3}, {"a", "abcdef", 2, 3},
-	}
-	for _, tt := range tests {
-		if got := distance([]rune(tt.a), []rune(tt.b), tt.limit); got != tt.want {
-			t.Errorf("distance(%q, %q, %d) = %d, want %d", tt.a, tt.b, tt.limit, got, tt.want)
 		}
 	}
 }
@@ -182,18 +188,19 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-func BenchmarkIndex(b *testing.B) {
-	c, _ := New([][]byte{large()})
-	b.ReportAllocs()
-	for b.Loop() {
-		buildIndex(c.tools)
-	}
-}
-
-func BenchmarkNearest(b *testing.B) {
-	c, _ := New([][]byte{large()})
-	b.ReportAllocs()
-	for b.Loop() {
-		c.Nearest("calendarevent_export", 5)
-	}
+func FuzzSearch(f *testing.F) {
+	f.Add("export a page", "export_page", "Export a page. As PDF.", `{"properties":{"page":{"description":"Which"}}}`)
+	f.Add("", "", "\n", `{"items":{"anyOf":[{"properties":{"a":true}}]}}`)
+	f.Add("the", "the", "'s ß ǅ \xff", `{"properties":[]}`)
+	f.Fuzz(func(t *testing.T, query, name, description, schema string) {
+		tool := Tool{Name: name, Description: description, InputSchema: []byte(schema)}
+		c := &Catalog{tools: []Tool{tool, {Name: "other"}}, exact: map[string]int{name: 0}}
+		hits := c.Search(query, 2)
+		if len(hits) > 2 || len(hits) == 2 && hits[1].Score > hits[0].Score {
+			t.Errorf("Search(%q) = %v", query, hits)
+		}
+		if hits := c.Search(name, 2); strings.TrimSpace(name) == name && (len(hits) == 0 || hits[0].Tool.Name != name) {
+			t.Errorf("Search(%q), a tool's name, = %v", name, hits)
+		}
+	})
 }

@@ -1,0 +1,82 @@
+package catalog
+
+// stopWord reports whether a word says nothing about what a tool does: the
+// English function words, and what people say around a wish.
+func stopWord(w string) bool {
+	switch w {
+	case "a", "about", "after", "again", "all", "also", "am", "an", "and", "another", "any", "are", "as", "at",
+		"be", "because", "been", "before", "being", "both", "but", "by",
+		"can", "could", "currently", "did", "do", "does", "doing", "done", "don",
+		"each", "either", "etc", "ever", "every", "exactly",
+		"few", "for", "from", "further", "given", "had", "has", "have", "having", "hello", "help", "her", "here", "hey", "hi",
+		"him", "his", "how", "however", "i", "if", "in", "into", "is", "it", "its", "itself",
+		"just", "kind", "kindly", "let", "like", "ll", "may", "me", "might", "more", "most", "must", "my", "myself",
+		"need", "no", "nor", "not", "now", "of", "off", "ok", "okay", "on", "once", "only", "or", "other", "our", "out", "own",
+		"please", "re", "really", "same", "she", "should", "so", "some", "such",
+		"t", "than", "thank", "thanks", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those",
+		"through", "to", "too", "tool", "try", "under", "until", "up", "us", "use", "used", "using",
+		"ve", "very", "via", "want", "was", "we", "were", "what", "when", "where", "whether", "which", "while", "who",
+		"whose", "why", "will", "wish", "with", "within", "without", "would", "yes", "you", "your", "yours":
+		return true
+	}
+	return false
+}
+
+// commonVerb reports whether so many names have the verb that it tells no tool
+// from another.
+func commonVerb(w string) bool {
+	switch w {
+	case "add", "create", "delete", "find", "get", "list", "new", "read", "remove", "search", "set", "show", "update", "write":
+		return true
+	}
+	return false
+}
+
+// plainVerb reports whether a word of a name says what is done, and hardly ever
+// what it is done to.
+func plainVerb(w string) bool {
+	switch w {
+	case "abort", "accept", "activate", "add", "analyze", "append", "apply", "approve", "archive", "ask", "assign", "attach", "authenticate",
+		"browse", "bulk", "cancel", "change", "check", "clear", "click", "clone", "close", "complete", "configure", "connect", "convert", "copy",
+		"count", "create", "createorupdate", "deactivate", "declare", "decline", "delete", "describe", "destroy", "detach", "diagnose", "disable",
+		"disconnect", "discover", "dismiss", "download", "duplicate", "edit", "emulate", "enable", "evaluate", "execute", "expand", "explain",
+		"extract", "fetch", "fill", "find", "generate", "get", "give", "handle", "hide", "insert", "install", "invite", "invoke",
+		"join", "kill", "launch", "learn", "leave", "list", "load", "lookup", "make", "manage", "mark", "merge", "modify", "move", "mute",
+		"navigate", "open", "pause", "perform", "pin", "prepare", "press", "publish", "put", "read", "reauthorize", "recognize", "refresh", "register",
+		"reject", "reload", "remove", "rename", "reorder", "replace", "rerun", "reset", "resize", "resolve", "respond", "restart",
+		"restore", "resume", "retrieve", "retry", "revoke", "save", "select", "send", "set", "setup", "show", "simulate", "snooze", "sort", "start",
+		"stop", "submit", "subscribe", "switch", "sync", "synthesize", "take", "terminate", "toggle", "track", "transfer", "translate",
+		"unarchive", "unassign", "unlock", "unmerge", "unmute", "unpin", "unpublish", "unregister", "unset", "unstar", "unsubscribe",
+		"update", "upload", "upsert", "validate", "verify", "wait", "write":
+		return true
+	}
+	return false
+}
+
+// verb reports whether a word of a name may say what is done, as the "search" of
+// search_code does, and that of search_index_list does not.
+func verb(w string) bool {
+	switch w {
+	case "build", "call", "chat", "comment", "deploy", "export", "fork", "format", "forward", "import", "lock", "log", "map", "post", "preview",
+		"process", "protect", "pull", "push", "query", "record", "release", "reply", "report", "request", "review", "run", "scan", "schedule",
+		"search", "share", "star", "style", "test", "trace", "trigger", "view", "watch":
+		return true
+	}
+	return plainVerb(w)
+}
+
+// generic reports whether a word says as little about a tool as "data": a
+// thing that every server has, what everybody does with things, or which of
+// them.
+func generic(w string) bool {
+	switch w {
+	case "count", "data", "detail", "details", "id", "ids", "info", "information", "item", "items", "lists", "mcp", "name", "names", "status",
+		"tools", "total", "value", "values",
+		"add", "create", "delete", "get", "list", "manage", "patch", "post", "put", "read", "remove", "set", "show", "update", "upsert", "write",
+		"across", "active", "associated", "auto", "available", "batch", "bulk", "current", "custom", "full", "global", "installed", "joined",
+		"latest", "local", "long", "multiple", "new", "old", "online", "partial", "pending", "per", "preferred", "raw", "recent", "related",
+		"shared", "single", "specific", "supported", "unread":
+		return true
+	}
+	return false
+}
