@@ -14,21 +14,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A refusal is why a call was not sent, and what to do instead, in words for
-// the model.
-type refusal struct {
-	what string
-	next string
-}
-
-func (r *refusal) Error() string {
-	text := r.what
-	if r.next != "" {
-		text += " " + r.next
-	}
-	return text + " " + noResult
-}
-
 // callTool takes a tools/call: of a meta-tool, or of a tool by its own name.
 func (f *Facade) callTool(ctx context.Context, v *view, m wire.Message) {
 	if twice := wire.Duplicate(m.Params, "name", "arguments"); twice != "" {
@@ -103,71 +88,40 @@ func renamed(m wire.Message, name string) []byte {
 }
 
 // metaCall takes a call of the meta-tool call: the request goes to the
-// upstream with the tool's name and arguments in place of ours.
-func (f *Facade) metaCall(ctx context.Context, v *view, s *surface, m wire.Message, args gjson.Result) {
-	tool := args.Get("tool").Str
-	if tool == "" {
-		f.deny(v, m, &refusal{`"tool" is missing: the name of the tool to run, a string.`, s.kind["discover"] + " finds names."})
-		return
+// upstream with the tool's name and arguments in place of ours. A call that is
+// in any doubt waits until the catalog is confirmed.
+func (f *Facade) metaCall(ctx context.Context, v *view, s *surface, m wire.Message, given gjson.Result) {
+	o, err := f.understand(v, s, given, false)
+	switch {
+	case o.nameless:
+		f.deny(v, m, err)
+	case err == nil && o.plain():
+		f.runInner(ctx, v, m, o)
+	default:
+		f.confirmed(ctx, v, func() { f.runDoubtful(ctx, v, m, given) })
 	}
-	inner := args.Get("args")
-	if inner.Type != gjson.Null && !inner.IsObject() {
-		f.deny(v, m, &refusal{fmt.Sprintf(`"args" is %s; it must be an object.`, kindOf(inner)),
-			fmt.Sprintf(`Call again with {"tool":%s,"args":{…}}; %s gives the names and types.`, quoted(tool), s.kind["describe"])})
-		return
-	}
-	if up, ok := s.names().upstream(tool); ok {
-		f.runInner(ctx, v, m, up, inner)
-		return
-	}
-	f.confirmed(ctx, v, func() { f.runUnlisted(ctx, v, m, tool, inner) })
 }
 
-// runUnlisted takes a call of a tool that was not in the catalog, now that the
-// upstream has been asked. If it could not list its tools, none is refused for
-// its name.
-func (f *Facade) runUnlisted(ctx context.Context, v *view, m wire.Message, tool string, args gjson.Result) {
-	up, ok := f.surfaceOf(v).names().upstream(tool)
+// runDoubtful takes a call that was in doubt, now that the upstream has been
+// asked. If it could not list its tools, none is refused for its name or its
+// arguments.
+func (f *Facade) runDoubtful(ctx context.Context, v *view, m wire.Message, given gjson.Result) {
 	f.mu.Lock()
 	listed := v.fresh
 	f.mu.Unlock()
+	o, err := f.understand(v, f.surfaceOf(v), given, !listed)
 	down := f.unreachable(v)
 	switch {
-	case ok:
-		f.runInner(ctx, v, m, up, args)
-	case listed:
-		f.deny(v, m, f.unknown(v, tool))
+	case err != nil:
+		f.deny(v, m, err)
 	case down != nil:
-		f.reply(m, f.trouble(v, "call "+tool, down, false))
+		f.reply(m, f.trouble(v, "call "+o.tool, down, false))
 	default:
-		f.runInner(ctx, v, m, tool, args)
-	}
-}
-
-// kindOf names the type of a JSON value.
-func kindOf(v gjson.Result) string {
-	switch {
-	case v.Type == gjson.String:
-		return "a string"
-	case v.IsArray():
-		return "an array"
-	case v.Type == gjson.Number:
-		return "a number"
-	}
-	return "a boolean"
-}
-
-// unknown refuses a name that is not in the catalog.
-func (f *Facade) unknown(v *view, name string) error {
-	r := &refusal{what: fmt.Sprintf("Tool %s is not in %s's catalog.", quoted(name), f.name())}
-	discover := f.surfaceOf(v).kind["discover"]
-	r.next = fmt.Sprintf("Call %s with what you want to do.", discover)
-	if c, err := f.tools(v); err == nil {
-		if near := c.Nearest(name, 3); len(near) > 0 {
-			r.next = fmt.Sprintf("Nearest: %s. Call %s with what you want to do, or call one of these.", joined(near), discover)
+		if o.bent != nil {
+			f.log.Debug("call repaired", "tool", o.tool, "how", strings.Join(o.bent, ", "), "in", len(given.Raw), "out", len(o.args))
 		}
+		f.runInner(ctx, v, m, o)
 	}
-	return r
 }
 
 // deny answers a call that is not sent.
@@ -178,18 +132,14 @@ func (f *Facade) deny(v *view, m wire.Message, why error) {
 // runInner sends the tool that a call of ours asks for. Only name and
 // arguments of the params are replaced; _meta, inputResponses, requestState,
 // task and whatever else is there stay.
-func (f *Facade) runInner(ctx context.Context, v *view, m wire.Message, tool string, args gjson.Result) {
-	raw := []byte("{}")
-	if args.IsObject() {
-		raw = []byte(args.Raw)
-	}
-	params := wire.SetMember([]byte(m.Params.Raw), "name", wire.AppendString(nil, tool))
-	params = wire.SetMember(params, "arguments", raw)
+func (f *Facade) runInner(ctx context.Context, v *view, m wire.Message, o order) {
+	params := wire.SetMember([]byte(m.Params.Raw), "name", wire.AppendString(nil, o.tool))
+	params = wire.SetMember(params, "arguments", []byte(orNothing(o.args)))
 	hint := ""
 	if f.o.Server.Hints {
-		hint = tool
+		hint = o.tool
 	}
-	f.run(ctx, v, m, tool, wire.Splice(m.Raw, m.Params, params), hint)
+	f.run(ctx, v, m, o.tool, wire.Splice(m.Raw, m.Params, params), hint)
 }
 
 // run asks the guard and sends a call.
@@ -256,18 +206,4 @@ func (f *Facade) hinting(p *pending, m wire.Message) []byte {
 	}
 	list = wire.AppendString(append(list, `{"type":"text","text":`...), "\nIts signature: "+compact.Signature(t.Name, t.InputSchema, t.Description))
 	return wire.Splice(m.Raw, content, append(list, "}]"...))
-}
-
-// trouble is the result of a call that the upstream could not be asked.
-func (f *Facade) trouble(v *view, op string, err error, sent bool) []byte {
-	r := &refusal{f.describeError(op, err), tryAgain}
-	if sent {
-		r.next = "The call had been sent and may have been carried out: find out before you call again."
-	}
-	return result(v, r.Error(), true)
-}
-
-// describeError says what failed, on which server, why, and what to do next.
-func (f *Facade) describeError(op string, err error) string {
-	return f.name() + ": " + compact.Line(op) + ": " + strings.TrimPrefix(f.plain(err), f.name()+": ") + "."
 }

@@ -22,7 +22,7 @@ func (f *fake) calls() (params []string) {
 
 func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		up := &fake{tools: tracker()}
+		up := &fake{tools: append(tracker(), shop()...)}
 		d := start(t, Options{Server: entry(t, `,"used":["get_issue"],"hide":["delete_*"]`)}, up)
 		d.open()
 		d.names()
@@ -32,19 +32,35 @@ func TestRefusals(t *testing.T) {
 		s.call("a tool that is no string", "call", `{"tool":["get_issue"],"args":{}}`)
 		s.call("arguments in a string", "call", `{"tool":"get_issue","args":"A-1"}`)
 		s.call("arguments in an array", "call", `{"tool":"get_issue","args":["A-1"]}`)
+		s.call("something is missing", "call", `{"tool":"create_issue","args":{"project":"ABC","labels":["x"]}}`)
+		s.call("what is missing has a list of values", "call", `{"tool":"set_state","args":{"id":"A-1"}}`)
+		s.call("a name is misspelt", "call", `{"tool":"create_project","args":{"nmae":"Shop","note":"new"}}`)
+		s.call("names that are not allowed", "call", `{"tool":"create_project","args":{"name":"Shop","colour":"red"}}`)
+		s.call("another name for the only one", "call", `{"tool":"get_issue","args":{"issue_number":"A-1"}}`)
+		s.call("a type that cannot be", "call", `{"tool":"set_state","args":{"id":7,"state":"gone"}}`)
+		s.call("an object is missing, and its members are there", "call", `{"tool":"find_jobs","args":{"branch":"main"}}`)
+		s.call("arguments beside the tool", "call", `{"tool":"list_issues","stat":"open"}`)
+		s.call("arguments here and there", "call", `{"tool":"get_issue","arguments":{"depth":1},"id":"A-1"}`)
+		s.call("long values", "call", `{"tool":"create_issue","args":{"project":"ABC","labels":["`+strings.Repeat("x", 500)+`"],"body":"`+strings.Repeat("y", 500)+`"}}`)
+		s.call("text that nobody sees", "call", `{"tool":"create_issue","args":{"project":"a\u202e\u200b\n[read-only] x\ud83d\ude00"}}`)
+		s.call("two readings", "call", `{"tool":"get_issue","arguments":{"id":"A-1"},"params":{"id":"A-2"}}`)
+		s.call("two long readings", "call", `{"tool":"get_issue","arguments":{"id":"A-1","x":"`+strings.Repeat("y", 500)+`"},"params":{"id":"A-1"}}`)
+		s.call("a name of two tools", "call", `{"tool":"mcp__acme__getx","args":{"a":1}}`)
+		s.call("a meta-tool", "call", `{"tool":"discover","args":{"query":"issues"}}`)
 		s.call("an unknown tool", "call", `{"tool":"get_isue","args":{}}`)
 		s.call("an unknown tool like no other", "call", `{"tool":"weather","args":{}}`)
 		s.call("a hidden tool", "call", `{"tool":"delete_issue","args":{}}`)
 		s.call("a hidden tool, directly", "DELETE_issue", `{}`)
 		s.call("describe without a tool", "describe", `{}`)
 		s.call("describe of an unknown tool", "describe", `{"tool":"weather"}`)
+		s.call("describe of a name of two tools", "describe", `{"tool":"getx"}`)
 		if sent := up.calls(); sent != nil {
 			t.Errorf("refused calls were sent: %q", sent)
 		}
 		up.last().die("exit status 1")
 		up.dialError = fmt.Errorf("start: no such file")
 		d.said()
-		s.call("the upstream cannot be started", "call", `{"tool":"get_issue","args":{}}`)
+		s.call("the upstream cannot be started", "call", `{"tool":"get_issue","args":{"id":"A-1"}}`)
 		s.call("the upstream cannot be started, directly", "get_issue", `{}`)
 		d.close()
 
@@ -60,12 +76,12 @@ func TestRefusals(t *testing.T) {
 
 func TestCallReplacesNameAndArgumentsOnly(t *testing.T) {
 	tests := []struct{ name, sent, want string }{
-		{"passes arguments as they are", `{"name":"call","arguments":{"tool":"export","args":{"b":1.0,"a":"\u0041","b":9007199254740993}}}`,
-			`{"name":"Export","arguments":{"b":1.0,"a":"\u0041","b":9007199254740993}}`},
-		{"takes absent arguments for none", `{"name":"call","arguments":{"tool":"Export"}}`, `{"name":"Export","arguments":{}}`},
-		{"takes null for none", `{"name":"call","arguments":{"tool":"Export","args":null}}`, `{"name":"Export","arguments":{}}`},
-		{"keeps what else is there, in its order", `{"_meta":{"progressToken":1.0},"task":{"ttl":1},"arguments":{"args":{},"tool":"Export","x":1},"requestState":"s", "name":"call","inputResponses":{"a":[]},"x":1e400}`,
-			`{"_meta":{"progressToken":1.0},"task":{"ttl":1},"arguments":{},"requestState":"s", "name":"Export","inputResponses":{"a":[]},"x":1e400}`},
+		{"passes arguments as they are", `{"name":"call","arguments":{"tool":"export","args":{"project":1.0, "a":"\u0041","project":9007199254740993}}}`,
+			`{"name":"Export","arguments":{"project":1.0, "a":"\u0041","project":9007199254740993}}`},
+		{"takes absent arguments for none", `{"name":"call","arguments":{"tool":"List_Projects"}}`, `{"name":"list_projects","arguments":{}}`},
+		{"takes null for none", `{"name":"call","arguments":{"tool":"list_projects","args":null}}`, `{"name":"list_projects","arguments":{}}`},
+		{"keeps what else is there, in its order", `{"_meta":{"progressToken":1.0},"task":{"ttl":1},"arguments":{"args":{},"tool":"list_projects","x":1},"requestState":"s", "name":"call","inputResponses":{"a":[]},"x":1e400}`,
+			`{"_meta":{"progressToken":1.0},"task":{"ttl":1},"arguments":{},"requestState":"s", "name":"list_projects","inputResponses":{"a":[]},"x":1e400}`},
 		{"renames a direct call", `{"x":1.0,"name":"export","arguments":{"a": 1}}`, `{"x":1.0,"name":"Export","arguments":{"a": 1}}`},
 		{"leaves a direct call alone", `{"name" : "Export"}`, `{"name" : "Export"}`},
 		{"leaves a direct call of an unlisted name alone", `{"name":"no\u0070e","x":[1.0]}`, `{"name":"no\u0070e","x":[1.0]}`},
@@ -198,6 +214,76 @@ func TestUnknownToolIsConfirmedFirst(t *testing.T) {
 	}
 }
 
+// Nothing is refused, and nothing repaired, by a catalog that this process has
+// not listed.
+func TestDoubtIsConfirmedFirst(t *testing.T) {
+	fails := func(_ *fakeConn, m wire.Message) ([]string, bool) {
+		return []string{string(wire.ErrorResponse(m.ID.Raw, -32000, "no list today", nil))}, m.Method == "tools/list"
+	}
+	needs := func(names string) []string {
+		return []string{tool("run", "Run.", `{"type":"object","properties":{"a":{},"b":{"type":"object"},"params":{}},"required":[`+names+`],"additionalProperties":false}`)}
+	}
+	const down = "acme: call run: it is gone. " + tryAgain + " " + noResult
+	tests := []struct {
+		name, sent string
+		now        []string // the tool after the cache was written
+		answer     func(*fakeConn, wire.Message) ([]string, bool)
+		dialError  error
+		want       string // what the answer contains
+		lists      int    // at most: one comes with each dial
+	}{
+		{"is sent at once when it fits", `{"tool":"run","args":{"a":1}}`, needs(`"b"`), nil, nil, `{"name":"run","arguments":{"a":1}}`, 1},
+		{"is refused when something is missing still", `{"tool":"run","args":{}}`, needs(`"a"`), nil, nil, `"a" is missing`, 1},
+		{"is sent when nothing is missing any more", `{"tool":"run","args":{"b":{}}}`, needs(`"b"`), nil, nil, `{"name":"run","arguments":{"b":{}}}`, 1},
+		{"is refused for what is missing now", `{"tool":"run","args":{}}`, needs(`"b"`), nil, nil, `"b" is missing`, 1},
+		{"is refused for what is not allowed", `{"tool":"run","args":{"a":1,"c":2}}`, needs(`"a"`), nil, nil, `"c" is no parameter`, 1},
+		{"is sent when it is allowed now", `{"tool":"run","args":{"a":1,"c":2}}`, []string{tool("run", "", `{"type":"object"}`)}, nil, nil, `{"name":"run","arguments":{"a":1,"c":2}}`, 1},
+		{"is repaired", `{"tool":"run","arguments":{"a":1}}`, needs(`"a"`), nil, nil, `{"name":"run","arguments":{"a":1}}`, 1},
+		{"is repaired by the catalog that is there now", `{"tool":"run","params":{"a":1}}`, needs(`"params"`), nil, nil, `{"name":"run","arguments":{"params":{"a":1}}}`, 1},
+		{"is sent when the upstream cannot list", `{"tool":"run","args":{}}`, needs(`"a"`), fails, nil, `{"name":"run","arguments":{}}`, 1},
+		{"is sent as it seems to be meant when the upstream cannot list", `{"tool":"run","params":"{\"c\":1}"}`, needs(`"a"`), fails, nil, `{"name":"run","arguments":{"params":"{\"c\":1}"}}`, 1},
+		{"fails when there is no upstream", `{"tool":"run","args":{}}`, nil, nil, fmt.Errorf("it is gone"), down, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := Options{Server: entry(t, `,"used":[]`), Store: store(t), Version: "v1"}
+				visit(t, o, &fake{tools: needs(`"a"`)}, nil)
+				up := &fake{tools: tt.now, answer: tt.answer, dialError: tt.dialError}
+				d := start(t, o, up)
+				d.open()
+				if got := text(d.call("1", "call", tt.sent)); !strings.Contains(got, tt.want) {
+					t.Errorf("call of %s\n%s\nwant %s", tt.sent, got, tt.want)
+				}
+				d.said()
+				if n := up.lists(); n > tt.lists {
+					t.Errorf("listed %d times, want at most %d", n, tt.lists)
+				}
+			})
+		})
+	}
+}
+
+// What is repaired is logged, but not what it is about.
+func TestRepairsAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up, log := &fake{tools: shop()}, &journal{}
+		d := start(t, Options{Server: entry(t, `,"used":[]`), Log: log.logger()}, up)
+		d.open()
+		d.call("1", "call", `{"tool":"get_issue","args":{"id":"private"}}`)
+		if got := log.lines("repaired"); got != nil {
+			t.Errorf("a plain call is logged as repaired: %q", got)
+		}
+		d.call("2", "call", `{"name":"acme_get-issue","params":"{\"id\":\"private\"}"}`)
+		if got := log.lines("call repaired", "tool=get_issue", `how="tool as name, other name, args as params, string"`); len(got) != 1 {
+			t.Errorf("the log has %q", log.text.String())
+		}
+		if got := log.lines("private"); got != nil {
+			t.Errorf("arguments are logged: %q", got)
+		}
+	})
+}
+
 func TestUnlistedNameIsForwarded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := &fake{tools: two()}
@@ -221,13 +307,13 @@ func TestHints(t *testing.T) {
 		want                 []string // results
 	}{
 		{"gives one block after an error, once for a tool", ``, failure,
-			[][2]string{{"call", `{"tool":"search_issues"}`}, {"call", `{"tool":"Search_Issues"}`}},
+			[][2]string{{"call", `{"tool":"search_issues","args":{"text":"x"}}`}, {"call", `{"tool":"Search_Issues","args":{"text":"x"}}`}},
 			[]string{hinted(` ]`, `,`), failure}},
 		{"gives none to a direct call", ``, failure, [][2]string{{"search_issues", `{}`}}, []string{failure}},
-		{"gives none with hints off", `,"hints":false`, failure, [][2]string{{"call", `{"tool":"search_issues"}`}}, []string{failure}},
-		{"gives none after a success", ``, `{"content":[],"isError":false}`, [][2]string{{"call", `{"tool":"search_issues"}`}}, []string{`{"content":[],"isError":false}`}},
-		{"gives none where there is no content", ``, `{"isError":true}`, [][2]string{{"call", `{"tool":"search_issues"}`}}, []string{`{"isError":true}`}},
-		{"fills empty content", ``, `{"content":[ ],"isError":true}`, [][2]string{{"call", `{"tool":"search_issues"}`}}, []string{`{"content":[` + signature + `],"isError":true}`}},
+		{"gives none with hints off", `,"hints":false`, failure, [][2]string{{"call", `{"tool":"search_issues","args":{"text":"x"}}`}}, []string{failure}},
+		{"gives none after a success", ``, `{"content":[],"isError":false}`, [][2]string{{"call", `{"tool":"search_issues","args":{"text":"x"}}`}}, []string{`{"content":[],"isError":false}`}},
+		{"gives none where there is no content", ``, `{"isError":true}`, [][2]string{{"call", `{"tool":"search_issues","args":{"text":"x"}}`}}, []string{`{"isError":true}`}},
+		{"fills empty content", ``, `{"content":[ ],"isError":true}`, [][2]string{{"call", `{"tool":"search_issues","args":{"text":"x"}}`}}, []string{`{"content":[` + signature + `],"isError":true}`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,9 +12,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// describeTokens is what a description may cost without full. One host cuts
-// the middle out of results over 10 KB.
-const describeTokens = 2400
+// What a description may cost without full, in estimated tokens, and how long it
+// may be: one host cuts the middle out of results over 10 KB.
+const (
+	describeTokens = 2400
+	describeSize   = 10_000
+)
 
 // describe answers the meta-tool of that name: what the upstream says of one
 // tool, or of several. It has failed if it knows none of them.
@@ -22,14 +25,17 @@ func (f *Facade) describe(v *view, c *catalog.Catalog, args gjson.Result) (text 
 	s := f.surfaceOf(v)
 	var tools []catalog.Tool
 	var parts []string
-	for _, name := range wanted(args.Get("tool")) {
-		t, ok := lookup(c, s, name)
+	for _, name := range wanted(c, args) {
+		t, err := f.described(v, s, c, name)
 		switch {
-		case !ok:
-			parts = append(parts, f.unknown(v, name).Error())
+		case err != nil:
+			parts = append(parts, err.Error())
 		case !slices.ContainsFunc(tools, func(other catalog.Tool) bool { return other.Name == t.Name }):
 			tools = append(tools, t)
 		}
+	}
+	if more := len(parts) - maxShown; more > 0 {
+		parts = append(parts[:maxShown], fmt.Sprintf("%d more names are not known.", more))
 	}
 	switch {
 	case tools != nil:
@@ -40,21 +46,64 @@ func (f *Facade) describe(v *view, c *catalog.Catalog, args gjson.Result) (text 
 	return strings.Join(parts, "\n") + f.freshness(v), tools == nil
 }
 
-// wanted reads one name, several with commas, or an array of names.
-func wanted(tool gjson.Result) (names []string) {
-	all := []string{tool.String()}
-	if tool.IsArray() {
-		all = nil
-		for _, name := range tool.Array() {
-			all = append(all, name.String())
-		}
-	} else {
-		all = strings.Split(all[0], ",")
+// described is the tool that a name means.
+func (f *Facade) described(v *view, s *surface, c *catalog.Catalog, name string) (catalog.Tool, error) {
+	switch all := f.meant(s, f.memoOf(c), name); len(all) {
+	case 0:
+		return catalog.Tool{}, f.unknown(v, name)
+	case 1:
+		t, _ := c.Lookup(all[0])
+		return t, nil
+	default:
+		return catalog.Tool{}, &refusal{quoted(name) + " may mean " + joined(all) + ".", "Use " + s.kind["describe"] + " with one of these."}
 	}
-	for _, name := range all {
-		if name = strings.TrimSpace(name); name != "" {
+}
+
+// wanted are the names that a model asks for, under "tool" or what it takes for
+// that: one, several with commas, or an array, also in a string.
+func wanted(c *catalog.Catalog, args gjson.Result) (names []string) {
+	var asked gjson.Result
+	for _, key := range []string{"tool", "tools", "name", "names", "toolName"} {
+		if asked = args.Get(key); asked.Exists() && asked.Type != gjson.Null {
+			break
+		}
+	}
+	if list, ok := packed(asked.Str, anArray); ok {
+		asked = list
+	}
+	if !asked.IsArray() {
+		return apart(c, asked.String())
+	}
+	for _, one := range asked.Array() {
+		if name := one.Get("name"); one.IsObject() && name.Exists() {
+			one = name
+		}
+		names = append(names, apart(c, one.String())...)
+	}
+	return names
+}
+
+// maxCommas is how many commas the name of a tool may have.
+const maxCommas = 8
+
+// apart takes names apart at commas and line ends, except at those that are in
+// the name of a tool.
+func apart(c *catalog.Catalog, text string) (names []string) {
+	if _, ok := c.Lookup(text); ok {
+		return []string{text}
+	}
+	parts := strings.Split(strings.ReplaceAll(text, "\n", ","), ",")
+	for len(parts) > 0 {
+		n := min(len(parts), maxCommas+1)
+		for ; n > 1; n-- {
+			if _, ok := c.Lookup(strings.TrimSpace(strings.Join(parts[:n], ","))); ok {
+				break
+			}
+		}
+		if name := strings.TrimSpace(strings.Join(parts[:n], ",")); name != "" {
 			names = append(names, name)
 		}
+		parts = parts[n:]
 	}
 	return names
 }
@@ -64,34 +113,37 @@ func wanted(tool gjson.Result) (names []string) {
 // trimmed as little as makes them fit, unless they are to be full.
 func (f *Facade) description(tools []catalog.Tool, full bool) string {
 	whole := lined(tools, func(t catalog.Tool) string {
-		return gjson.ParseBytes(wire.DeleteMember(t.Raw, "icons")).Get("@ugly").Raw
+		return ugly(gjson.ParseBytes(wire.DeleteMember(t.Raw, "icons")))
 	})
 	cost := compact.Tokens([]byte(whole))
-	if full || cost <= describeTokens {
+	if full || cost <= describeTokens && len(whole) <= describeSize {
 		return whole
 	}
 	note := fmt.Sprintf("\n(Shortened; \"full\": true gives all %d tokens.)", cost)
-	for _, level := range []string{"lossless", "standard", "tight"} {
-		text := lined(tools, func(t catalog.Tool) string { return string(compact.Tool(t.Raw, compact.Options{Level: level})) })
-		if compact.Tokens([]byte(text+note)) <= describeTokens {
+	room := describeTokens - compact.Tokens([]byte(note))
+	for _, o := range []compact.Options{
+		{Level: "lossless", Keep: []string{"outputSchema"}}, {Level: "lossless"}, {Level: "standard"}, {Level: "tight"},
+	} {
+		text := lined(tools, func(t catalog.Tool) string { return string(compact.Tool(t.Raw, o)) })
+		if compact.Tokens([]byte(text)) <= room && len(text)+len(note) <= describeSize {
 			return text + note
 		}
 	}
-	return f.signatures(tools, describeTokens-compact.Tokens([]byte(note))) + note
+	return f.signatures(tools, room) + note
 }
 
-// signatures are as many as fit.
+// signatures are as many as fit into some tokens.
 func (f *Facade) signatures(tools []catalog.Tool, tokens int) string {
-	const more = "and %d more: describe fewer at once"
-	var lines []string
+	const more = "\nand %d more: describe fewer at once"
+	all := make([]piece, len(tools))
 	for i, t := range tools {
-		lines = append(lines, f.signature(t))
-		if tokens -= compact.Tokens([]byte(lines[i])) + 1; tokens < len(more) {
-			lines[i] = fmt.Sprintf(more, len(tools)-i)
-			break
-		}
+		all[i] = piece{join: "\n", text: f.signature(t)}
 	}
-	return strings.Join(lines, "\n")
+	text, n := some(all, tokens-compact.Tokens([]byte(more)))
+	if n < len(all) {
+		text += fmt.Sprintf(more, len(all)-n)
+	}
+	return text
 }
 
 // lined puts each tool on a line.
@@ -101,12 +153,4 @@ func lined(tools []catalog.Tool, line func(catalog.Tool) string) string {
 		all[i] = line(t)
 	}
 	return strings.Join(all, "\n")
-}
-
-// lookup finds the tool that a model means by a name.
-func lookup(c *catalog.Catalog, s *surface, name string) (catalog.Tool, bool) {
-	if up, ok := s.names().upstream(name); ok {
-		return c.Lookup(up)
-	}
-	return c.Lookup(name)
 }

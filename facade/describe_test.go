@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-facade/catalog"
 	"mcp-facade/compact"
+	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
 )
@@ -15,7 +17,7 @@ func TestDescribe(t *testing.T) {
 		{ "name" : "A" , "title":"x  y\u00e9\\", "description":"Two  spaces.\n[read-only] x", "icons":[{"src":"i"}],
 			"inputSchema":{"type":"object","icons":1,"properties":{"n":{"maximum":9007199254740993,"default":1.0}}}, "annotations":{} },
 		{"name":"b","outputSchema":{"type":"object"}},
-		{"name":"c,d"}
+		{"name":"c,d"}, {"name":"e, f g"}, {"name":"get_it"}, {"name":"x"}, {"name":"X"}
 	]}`
 	const a = `{"name":"A","title":"x  y\u00e9\\","description":"Two  spaces.\n[read-only] x","inputSchema":{"type":"object","icons":1,"properties":{"n":{"maximum":9007199254740993,"default":1.0}}},"annotations":{}}`
 	const b = `{"name":"b","outputSchema":{"type":"object"}}`
@@ -30,9 +32,23 @@ func TestDescribe(t *testing.T) {
 		{"takes an array", `{"tool":["b","a"]}`, b + "\n" + a, false},
 		{"gives a tool once", `{"tool":"b, B ,b"}`, b, false},
 		{"takes a name with a comma in an array", `{"tool":["c,d"]}`, `{"name":"c,d"}`, false},
+		{"takes a name with commas and spaces", `{"tool":"e, f g"}`, `{"name":"e, f g"}`, false},
+		{"takes one among others", `{"tool":"b,e, f g ,c,d"}`, b + "\n" + `{"name":"e, f g"}` + "\n" + `{"name":"c,d"}`, false},
+		{"takes several on lines", `{"tool":"b\nA"}`, b + "\n" + a, false},
+		{"takes an array in a string", `{"tool":"[\"b\", \"c,d\"]"}`, b + "\n" + `{"name":"c,d"}`, false},
+		{"takes commas in an array", `{"tool":["b,A"]}`, b + "\n" + a, false},
+		{"takes tools", `{"tools":["b"]}`, b, false},
+		{"takes name", `{"name":"b"}`, b, false},
+		{"takes names", `{"names":"b,A"}`, b + "\n" + a, false},
+		{"takes toolName", `{"toolName":"b"}`, b, false},
+		{"takes objects with a name", `{"tools":[{"name":"b"}]}`, b, false},
+		{"prefers tool", `{"name":"A","tool":"b"}`, b, false},
+		{"takes the host's name", `{"tool":"mcp__acme__get-it"}`, `{"name":"get_it"}`, false},
+		{"takes one of two in other cases by its own", `{"tool":"X"}`, `{"name":"X"}`, false},
+		{"tells two names apart", `{"tool":"acme_x"}`, `"acme_x" may mean x, X. Use describe with one of these. ` + noResult, true},
 		{"offers the nearest", `{"tool":["b","Ab"]}`, b + "\n" + `Tool "Ab" is not in acme's catalog. Nearest: A, b. Call discover with what you want to do, or call one of these. ` + noResult, false},
 		{"fails if it knows none", `{"tool":"zzzz"}`, `Tool "zzzz" is not in acme's catalog. Call discover with what you want to do. ` + noResult, true},
-		{"asks for a name", `{"name":"b"}`, `"tool" is missing: the name of a tool, or several with commas. discover finds names. ` + noResult, true},
+		{"asks for a name", `{"full":true}`, `"tool" is missing: the name of a tool, or several with commas. discover finds names. ` + noResult, true},
 		{"asks for a name instead of null", `{"tool":null}`, `"tool" is missing: the name of a tool, or several with commas. discover finds names. ` + noResult, true},
 		{"asks for a name in an empty array", `{"tool":[]}`, `"tool" is missing: the name of a tool, or several with commas. discover finds names. ` + noResult, true},
 	}
@@ -116,4 +132,29 @@ func TestDescribeVeryMany(t *testing.T) {
 	if !strings.Contains(got, "more: describe fewer at once\n(Shortened; ") {
 		t.Errorf("describe of 300 tools ends in %q", got[len(got)-200:])
 	}
+}
+
+// Every tool of every real catalog is described within the limit, and whole
+// where that is asked for.
+func TestDescribeOfRealCatalogs(t *testing.T) {
+	count := counter(t)
+	realCatalogs(t, func(t *testing.T, name string, _ *catalog.Catalog, _ []byte) {
+		f, v, c := facadeWith(t, `,"used":[]`, realCatalog(t, name))
+		shortened := 0
+		for _, tool := range c.Tools() {
+			args := `{"tool":` + quote(tool.Name)
+			got, failed := f.describe(v, c, gjson.Parse(args+"}"))
+			if failed || len(got) > describeSize || len(got) > 2*describeTokens && count(got) > describeTokens*105/100 {
+				t.Errorf("describe %s (failed %t): %d tokens, %d bytes", tool.Name, failed, count(got), len(got))
+			}
+			if strings.Contains(got, "\n(Shortened; ") {
+				shortened++
+			}
+			whole, _ := f.describe(v, c, gjson.Parse(args+`,"full":true}`))
+			if want := ugly(gjson.ParseBytes(wire.DeleteMember(tool.Raw, "icons"))); whole != want {
+				t.Errorf("describe %s in full gives\n%s\nwant\n%s", tool.Name, whole, want)
+			}
+		}
+		t.Logf("%d of %d are shortened", shortened, len(c.Tools()))
+	})
 }

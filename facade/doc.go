@@ -10,12 +10,13 @@
 // and the lists (surface.go) from the disk cache, discover and describe
 // (discover.go, describe.go) from the catalog. Everything else is forwarded as
 // it is. A tools/call gets the tool's own name first (call.go), and for the
-// meta-tool call also the tool's arguments; guard.go is asked once; then submit
-// (relay.go) notes it as pending and hands it to the connection (link.go), which
-// is dialled and opened at the first need, by a goroutine of its own, with the
-// host's own initialize. What comes meanwhile waits in the link's backlog, in
-// order. A call of a name that is in no catalog waits until that is confirmed,
-// and what the host says after it waits behind it (inTurn).
+// meta-tool call also the tool's arguments, which models send in many forms
+// (order.go); guard.go is asked once; then submit (relay.go) notes it as pending
+// and hands it to the connection (link.go), which is dialled and opened at the
+// first need, by a goroutine of its own, with the host's own initialize. What
+// comes meanwhile waits in the link's backlog, in order. A call that is in doubt
+// by the catalog waits until that is confirmed, and what the host says after it
+// waits behind it (inTurn).
 //
 // On the way back pump (relay.go) takes each line of the upstream: an answer
 // goes to the host as it is, with its own id; so does a request or a

@@ -59,6 +59,7 @@ type Facade struct {
 	named     atomic.Pointer[string]              // what the upstream calls itself, if that is to be used
 	plainText atomic.Pointer[func(string) string] // upstream.Conn's Plain, of the last connection
 	readEra   sync.Once                           // era is read from the disk
+	memo      atomic.Pointer[memo]                // of the catalog that was used last; nil: none was
 
 	mu          sync.Mutex
 	views       map[string]*view      // by key; guarded by mu, like all below

@@ -458,7 +458,7 @@ func (f *Facade) dress(v *view, handshake []byte) []byte {
 	f.mu.Unlock()
 	offered := gjson.GetBytes(handshake, "capabilities.tools").Exists()
 	if s == nil && !offered || s != nil && s.empty {
-		return handshake
+		return f.instructed(s, handshake)
 	}
 	capabilities := []byte(gjson.GetBytes(handshake, "capabilities").Raw)
 	if len(capabilities) == 0 {
@@ -469,12 +469,7 @@ func (f *Facade) dress(v *view, handshake []byte) []byte {
 		tools = []byte("{}")
 	}
 	capabilities = wire.SetMember(capabilities, "tools", wire.SetMember(tools, "listChanged", []byte("true")))
-	handshake = wire.SetMember(handshake, "capabilities", capabilities)
-	said := f.instructions(s, handshake)
-	if said == "" {
-		return wire.DeleteMember(handshake, "instructions")
-	}
-	return wire.SetMember(handshake, "instructions", wire.AppendString(nil, said))
+	return f.instructed(s, wire.SetMember(handshake, "capabilities", capabilities))
 }
 
 // setLevel remembers the host's log level; it does not wake an upstream that

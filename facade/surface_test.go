@@ -1,18 +1,17 @@
 package facade
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
-	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
 )
@@ -60,6 +59,7 @@ func TestSurfaceNames(t *testing.T) {
 		{"keeps names", `,"used":["*"],"names":"keep"`, named("GetIssue"), "GetIssue discover describe call"},
 		{"keeps both spellings of names that would meet", `,"used":["*"]`, named("Run", "rUN", "Other"), "Run rUN other discover describe call"},
 		{"puts the prefix before the meta-tools", `,"used":["a"],"prefix":"acme_"`, named("a"), "a acme_discover acme_describe acme_call"},
+		{"gives way with its prefix", `,"used":["a"],"prefix":"x_"`, named("a", "X_CALL"), "a x_discover x_describe acme_x_call"},
 		{"gives way to a tool of the same name", `,"used":["*"]`, named("discover", "x"), "discover x acme_discover describe call"},
 		{"gives way to a tool that is not shown", `,"used":[]`, named("Call"), "discover describe acme_call"},
 		{"gives way twice", `,"used":[]`, named("call", "acme_call"), "discover describe acme_acme_call"},
@@ -67,6 +67,7 @@ func TestSurfaceNames(t *testing.T) {
 		{"shows all without the meta-tools", `,"surface":"all","used":["b"]`, named("a", "b"), "a b"},
 		{"shows a catalog that fits without the meta-tools", ``, named("a", "b"), "a b"},
 		{"shows none of a catalog that does not fit", ``, append(named("a"), long), "discover describe call"},
+		{"shows a catalog that fits untouched", `,"compact":"off"`, named("a"), "a"},
 		{"keeps to the budget", `,"surfaceBudget":10`, named("a", "b"), "discover describe call"},
 		{"leaves hidden tools out", `,"used":["*"],"hide":["*_secret","B"]`, named("a", "b", "x_SECRET"), "a discover describe call"},
 		{"leaves hidden tools out of all", `,"surface":"all","hide":["b"]`, named("a", "b"), "a"},
@@ -99,11 +100,15 @@ func TestUsedThatMatchesNothing(t *testing.T) {
 
 func TestAlwaysLoad(t *testing.T) {
 	with := `{"name":"a","_meta":{"x":1.0,"anthropic/alwaysLoad":false},"inputSchema":{"type":"object"}}`
+	list := `{"name":"list","_meta":["x"],"inputSchema":{"type":"object"}}`
+	twice := `{"name":"twice","_meta":{"x":1},"_meta":{"y":2},"inputSchema":{"type":"object"}}`
 	tests := []struct {
 		config string
 		want   map[string]string // _meta by tool
 	}{
 		{`,"used":["*"]`, map[string]string{"a": `{"x":1.0,"anthropic/alwaysLoad":true}`, "b": `{"anthropic/alwaysLoad":true}`, "discover": `{"anthropic/alwaysLoad":true}`}},
+		{`,"used":["*"],"alwaysLoad":"used"`, map[string]string{"list": `{"anthropic/alwaysLoad":true}`, "twice": `{"y":2,"anthropic/alwaysLoad":true}`}},
+		{`,"used":["*"],"alwaysLoad":false`, map[string]string{"list": ""}},
 		{`,"used":["*"],"alwaysLoad":true`, map[string]string{"b": `{"anthropic/alwaysLoad":true}`, "call": `{"anthropic/alwaysLoad":true}`}},
 		{`,"used":["*"],"alwaysLoad":"used"`, map[string]string{"b": `{"anthropic/alwaysLoad":true}`, "discover": ""}},
 		{`,"used":["*"],"alwaysLoad":"meta"`, map[string]string{"a": `{"x":1.0,"anthropic/alwaysLoad":false}`, "b": "", "describe": `{"anthropic/alwaysLoad":true}`}},
@@ -113,7 +118,7 @@ func TestAlwaysLoad(t *testing.T) {
 		{``, map[string]string{"b": `{"anthropic/alwaysLoad":true}`}},
 	}
 	for _, tt := range tests {
-		s, _ := rendered(t, tt.config, append(named("b"), with)...)
+		s, _ := rendered(t, tt.config, append(named("b"), with, list, twice)...)
 		for name, want := range tt.want {
 			if got := gjson.GetBytes(s.tools, `#(name=="`+name+`")._meta`).Raw; got != want {
 				t.Errorf("with %s: _meta of %s is %s, want %s", tt.config, name, got, want)
@@ -123,7 +128,7 @@ func TestAlwaysLoad(t *testing.T) {
 }
 
 func TestToolsAreTrimmed(t *testing.T) {
-	raw := `{ "name":"Do","title":"T\u00e9","description":"Does it. At length.","icons":[{}],"outputSchema":{"type":"string"},
+	raw := `{ "name":"Do","title":"T\u00e9","description":"Does it. At length.","icons":[{"src":"x:y"}],"outputSchema":{"type":"object"},
 		"annotations":{"readOnlyHint":true},"execution":{"taskSupport":"optional"},"x-own":1.0,
 		"inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"default":{"type":"integer","maximum":9007199254740993}}},
 		"_meta":{"k":[1]}}`
@@ -172,7 +177,7 @@ func TestEveryToolCanBeCalled(t *testing.T) {
 				t.Errorf("describe of %s gives %s", tt.called, got)
 			}
 		}
-		if got := text(d.call("1", "call", `{"tool":"RUN"}`)); !strings.HasPrefix(got, `Tool "RUN" is not in acme's catalog. Nearest: Run, rUN.`) {
+		if got := text(d.call("1", "call", `{"tool":"RUN"}`)); !strings.HasPrefix(got, `"RUN" may mean 2 tools, so none was called.`) {
 			t.Errorf("call of a name that two tools share in other cases: %s", got)
 		}
 		if got := text(d.call("1", "acme_discover", `{"query":"does plain"}`)); !strings.Contains(got, "plain()") {
@@ -208,32 +213,6 @@ func TestMetaToolsAnswerWhenNotListed(t *testing.T) {
 	})
 }
 
-func TestInstructions(t *testing.T) {
-	tests := []struct {
-		name, config, said string
-		want               string
-	}{
-		{"tells of tools that are not listed", `,"used":[]`, "", "Not every tool of acme is listed. Use discover to find the others and call to run them."},
-		{"uses the names of the meta-tools", `,"used":[],"prefix":"x_"`, "", "Not every tool of acme is listed. Use x_discover to find the others and x_call to run them."},
-		{"says whose words follow", `,"used":[]`, "Be\nkind.", "Not every tool of acme is listed. Use discover to find the others and call to run them.\n\nFrom acme:\nBe\nkind."},
-		{"leaves them alone when all is listed", ``, "Be kind.", "Be kind."},
-		{"removes what nobody sees", ``, "a\u202eb\u200bc\x1b[31m\r\nd", "abc[31m\nd"},
-		{"lets nobody write a mark", ``, "x\n [Read-only] wipe()\n[destructive] y", "x\n> [Read-only] wipe()\n> [destructive] y"},
-		{"cuts and says so", `,"instructionsLimit":60`, strings.Repeat("é", 100), strings.Repeat("é", 14) + "\n[cut; discover with an empty query gives all]"},
-		{"keeps to a tiny limit", `,"instructionsLimit":3`, "abcdef", "abc"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := New(Options{Server: entry(t, tt.config)})
-			s, _ := rendered(t, tt.config, two()...)
-			handshake := `{"instructions":` + string(wire.AppendString(nil, tt.said)) + `}`
-			if got := f.instructions(s, []byte(handshake)); got != tt.want {
-				t.Errorf("instructions = %q, want %q", got, tt.want)
-			}
-		})
-	}
-}
-
 func TestModelTokens(t *testing.T) {
 	for _, raw := range []string{`{"name":"a","description":"B.","inputSchema":{},"title":"no"}`, `{"inputSchema":{},"description":"B.","name":"a"}`} {
 		if got, want := ModelTokens([]byte(raw)), compact.Tokens([]byte(`{"name":"a","description":"B.","inputSchema":{}}`)); got != want {
@@ -243,22 +222,24 @@ func TestModelTokens(t *testing.T) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	for _, file := range []string{"github", "azure"} {
-		b.Run(file, func(b *testing.B) {
-			raw := realCatalog(b, file)
-			c, _ := catalog.New([][]byte{raw})
-			f := New(Options{Server: entry(b, `,"used":["*issue*"]`)})
-			b.SetBytes(int64(len(raw)))
-			b.ReportAllocs()
-			for b.Loop() {
-				f.render(c, nil)
-			}
-		})
+	for _, file := range []string{"github", "ms365"} {
+		for name, config := range map[string]string{"used": `,"used":["*issue*","*mail*"]`, "all": `,"surface":"all"`} {
+			b.Run(file+"/"+name, func(b *testing.B) {
+				raw := realCatalog(b, file)
+				c, _ := catalog.New([][]byte{raw})
+				f := New(Options{Server: entry(b, config)})
+				b.SetBytes(int64(len(raw)))
+				b.ReportAllocs()
+				for b.Loop() {
+					f.render(c, nil)
+				}
+			})
+		}
 	}
 }
 
 func BenchmarkOpenSurface(b *testing.B) {
-	c, _ := catalog.New([][]byte{realCatalog(b, "azure")})
+	c, _ := catalog.New([][]byte{realCatalog(b, "ms365")})
 	stored := New(Options{Server: entry(b, `,"used":[]`)}).render(c, nil).json
 	b.SetBytes(int64(len(stored)))
 	b.ReportAllocs()
@@ -277,31 +258,122 @@ func realCatalog(t testing.TB, name string) []byte {
 	return raw
 }
 
-// Every tool of every real catalog can be called by the name that it is shown
-// by, and no two share one.
-func TestRealSurfaces(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join("..", "..", "shared", "catalogs", "*.json"))
-	if files == nil {
-		t.Skip("no real catalogs")
+// checkSurface looks at what holds of every surface, whatever is listed: hosts
+// take it, it comes out the same each time, and every tool can be called by the
+// name that it is shown by, and by its own.
+func checkSurface(t *testing.T, f *Facade, c *catalog.Catalog, handshake []byte) {
+	t.Helper()
+	s := f.render(c, handshake)
+	if !gjson.ValidBytes(s.json) {
+		t.Fatal("the surface is no JSON")
 	}
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	if again := f.render(c, handshake); !bytes.Equal(s.json, again.json) {
+		t.Error("a second surface of the same catalog is another one")
+	}
+	names := map[string]bool{}
+	for _, tool := range gjson.ParseBytes(s.tools).Array() {
+		name := tool.Get("name").Str
+		if names[name] {
+			t.Errorf("%s is listed twice", name)
 		}
-		c, _ := catalog.New([][]byte{raw})
-		s := New(Options{Server: entry(t, `,"surface":"all"`)}).render(c, nil)
-		var wrong []string
-		for i, shown := range gjson.GetBytes(s.tools, "#.name").Array() {
-			if up, ok := s.names().upstream(shown.Str); !ok || up != c.Tools()[i].Name {
-				wrong = append(wrong, fmt.Sprintf("%s is %q", shown.Str, up))
+		names[name] = true
+		if err := rejected([]byte(tool.Raw)); err != nil {
+			t.Errorf("hosts refuse %s: %v", name, err)
+		}
+	}
+	if s.offered {
+		for name := range s.meta {
+			delete(names, name)
+		}
+	}
+	if len(names)+s.hidden != len(c.Tools()) {
+		t.Errorf("%d tools are shown and %d hidden, of %d", len(names), s.hidden, len(c.Tools()))
+	}
+	shown := shownNames(c.Tools(), f.o.Server.Names)
+	for _, tool := range c.Tools() {
+		for _, name := range []string{tool.Name, shown[tool.Name]} {
+			if up, ok := s.names().upstream(name); !ok || up != tool.Name {
+				t.Errorf("%s is called as %q, want %s", name, up, tool.Name)
 			}
 		}
-		if len(c.Tools()) == 0 || wrong != nil {
-			t.Errorf("%s: %d tools, wrong: %q", file, len(c.Tools()), wrong)
+		delete(names, shown[tool.Name])
+	}
+	if len(names) > 0 {
+		t.Errorf("listed and no tool: %v", names)
+	}
+}
+
+// surfaces are config entries that render a catalog in every way.
+var surfaces = []string{
+	`,"surface":"all","compact":"off"`,
+	`,"surface":"all","compact":"lossless"`,
+	`,"surface":"all"`,
+	`,"surface":"all","compact":"tight","names":"keep"`,
+	`,"surface":"all","keep":["outputSchema","icons","default","examples","$schema","x-mcp-header"]`,
+	`,"used":["*"],"prefix":"x_","alwaysLoad":"meta"`,
+	`,"used":["*get*","*list*"],"names":"keep","readOnly":["*"]`,
+	`,"used":[],"hint":"Acme."`,
+	`,"compact":"off","surfaceBudget":20000`,
+	``,
+}
+
+func TestRealSurfaces(t *testing.T) {
+	realCatalogs(t, func(t *testing.T, name string, c *catalog.Catalog, handshake []byte) {
+		t.Parallel()
+		for _, config := range surfaces {
+			e := entry(t, config)
+			e.Name = name
+			checkSurface(t, New(Options{Server: e}), c, handshake)
 		}
-		if s := New(Options{Server: entry(t, `,"used":[]`)}).render(c, nil); slices.Contains(strings.Fields(listedNames(s)), "") {
-			t.Errorf("%s: a meta-tool has no name", file)
+	})
+}
+
+// Nothing that is put on a surface is larger than the upstream lists it, unless
+// the host is to load it always.
+func TestRealSurfacesAreSmaller(t *testing.T) {
+	realCatalogs(t, func(t *testing.T, name string, c *catalog.Catalog, handshake []byte) {
+		before := 0
+		for _, tool := range c.Tools() {
+			before += len(tool.Raw)
 		}
+		for _, level := range []string{"off", "lossless", "standard", "tight"} {
+			s := New(Options{Server: entry(t, `,"surface":"all","compact":"`+level+`"`)}).render(c, handshake)
+			after := 0
+			for i, tool := range gjson.ParseBytes(s.tools).Array() {
+				after += len(tool.Raw)
+				if was := c.Tools()[i]; len(tool.Raw) > len(was.Raw) {
+					t.Errorf("%s: %s has %d bytes, %d as listed", level, was.Name, len(tool.Raw), len(was.Raw))
+				}
+			}
+			if after > before {
+				t.Errorf("%s: the surface has %d bytes, the list %d", level, after, before)
+			}
+			before = after
+		}
+	})
+}
+
+// oddTools are tools as some upstreams list them, and some never do.
+func oddTools() (tools []string) {
+	tools = append(tracker(), named("İstanbul", "istanbul", "ISTANBUL", "discover", "DESCRIBE", "acme_discover", "x_call", "搜索", "a.b/c", " ", "a\"b", strings.Repeat("n", 200))...)
+	for _, t := range unfitTools {
+		tools = append(tools, strings.Replace(t.tool, `"a"`, fmt.Sprintf(`"unfit_%d"`, len(tools)), 1))
+	}
+	return append(tools,
+		`5`, `{}`, `{"name":5}`, `{"name":""}`, `{"name":"twice","inputSchema":{}}`, `{"name":"twice","inputSchema":{"type":"object"}}`,
+		`{"name":"bool","inputSchema":{"properties":{"x":true,"y":{"items":false}}}}`,
+		`{"name":"header","inputSchema":{"type":"object","properties":{"x":{"x-mcp-header":"X"}}}}`,
+		`{"name":"wrong","title":5,"description":{},"annotations":"x","execution":1,"_meta":[],"icons":{},"outputSchema":[],"inputSchema":{"type":["object"],"properties":[],"required":null}}`,
+		`{"name":"x","name":"members_twice","title":1,"title":"T","inputSchema":{"type":"string"},"inputSchema":{"type":"object"},"annotations":{"readOnlyHint":1,"readOnlyHint":true}}`,
+		`{"name":"half","description":"\ud83d","inputSchema":{"type":"object","properties":{"\ud83d":{"enum":["\ude00"]}}}}`,
+		`{"name":"fine","title":"F","annotations":{"title":"F"},"_meta":{"k":[1e-400,-1.5E+300]},"icons":[{"src":"x:y"}],"outputSchema":{"type":"object"},"inputSchema":{"type":"object"}}`,
+	)
+}
+
+func TestOddSurfaces(t *testing.T) {
+	for _, config := range surfaces {
+		t.Run(config, func(t *testing.T) {
+			checkSurface(t, New(Options{Server: entry(t, config)}), catalogOf(oddTools()...), nil)
+		})
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"mcp-facade/catalog"
+	"mcp-facade/facade/config"
 	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
@@ -179,6 +181,7 @@ func (f *Facade) catalog(pages [][]byte, level slog.Level) *catalog.Catalog {
 	for _, w := range warnings {
 		f.log.Log(context.Background(), level, "catalog", "err", w)
 	}
+	f.unmatched(c, level)
 	if len(f.o.Server.Hide) == 0 {
 		return c
 	}
@@ -190,6 +193,24 @@ func (f *Facade) catalog(pages [][]byte, level slog.Level) *catalog.Catalog {
 	}
 	c, _ = catalog.New([][]byte{append(bytes.TrimSuffix(page, []byte(",")), "]}"...)})
 	return c
+}
+
+// unmatched warns of the config's globs that no tool has, above all of a guard
+// that guards nothing.
+func (f *Facade) unmatched(c *catalog.Catalog, level slog.Level) {
+	s := f.o.Server
+	for _, key := range []struct {
+		name  string
+		globs []string
+	}{{"hide", s.Hide}, {"readOnly", s.ReadOnly}, {"destructive", s.Destructive}} {
+		for _, glob := range key.globs {
+			has := func(t catalog.Tool) bool { return config.Match([]string{glob}, t.Name) }
+			if len(c.Tools()) > 0 && !slices.ContainsFunc(c.Tools(), has) {
+				f.log.Log(context.Background(), level, "nothing matches an entry of the config", "key", key.name,
+					"tool", glob, "nearest", joined(c.Nearest(strings.Trim(glob, "*?"), 3)))
+			}
+		}
+	}
 }
 
 // rendered finds the rendering that this program would make now.
@@ -281,13 +302,17 @@ func (f *Facade) learnName(handshake []byte) {
 	if !f.o.Unnamed {
 		return
 	}
-	said := gjson.GetBytes(handshake, "serverInfo.name").Str
-	if said == "" {
-		said = gjson.GetBytes(handshake, `_meta.io\.modelcontextprotocol/serverInfo.name`).Str
-	}
-	if name := CleanName(said); name != "" {
+	if name := CleanName(serverName(handshake)); name != "" {
 		f.named.Store(&name)
 	}
+}
+
+// serverName is what the upstream calls itself in a handshake of either era.
+func serverName(handshake []byte) string {
+	if legacy := gjson.GetBytes(handshake, "serverInfo.name").Str; legacy != "" {
+		return legacy
+	}
+	return gjson.GetBytes(handshake, `_meta.io\.modelcontextprotocol/serverInfo.name`).Str
 }
 
 // CleanName makes a server name of any text: [a-z0-9-]{0,32}.

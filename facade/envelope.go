@@ -1,0 +1,184 @@
+package facade
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// An envelope is an object in which a model may name a tool and its arguments,
+// by the keys that call has or by others.
+type envelope struct {
+	tool  part   // what stands under "tool"
+	args  part   // what stands under "args"
+	names []part // strings under other keys that name a tool
+	boxes []part // objects under other keys that hold arguments
+	rest  []part // everything else
+}
+
+// A part is one member of an envelope.
+type part struct {
+	key   string
+	raw   string // the key as it is written
+	at    int    // where that stands
+	value gjson.Result
+}
+
+// A role is what a member of an envelope may be.
+type role int
+
+const (
+	aStray role = iota
+	aTool
+	aName
+	theArgs
+	aBox
+)
+
+// roleOf is the role of a key, however it is written.
+func roleOf(key string) role {
+	switch strings.ReplaceAll(strings.ToLower(key), "_", "") {
+	case "tool":
+		return aTool
+	case "name", "toolname":
+		return aName
+	case "args":
+		return theArgs
+	case "arguments", "params", "parameters", "input", "toolargs":
+		return aBox
+	}
+	return aStray
+}
+
+// open reads an envelope. Of "tool" and of "args" the first counts; null is
+// nothing.
+func open(object gjson.Result) (e envelope) {
+	for _, m := range members(object) {
+		switch role := roleOf(m.key); {
+		case role == aTool:
+			e.tool = first(e.tool, m)
+		case role == theArgs:
+			e.args = first(e.args, m)
+		case role == aName && m.value.Type == gjson.String:
+			e.names = append(e.names, m)
+		case role == aBox && held(m.value).Exists():
+			e.boxes = append(e.boxes, m)
+		case m.value.Type != gjson.Null || role == aStray:
+			e.rest = append(e.rest, m)
+		}
+	}
+	return e
+}
+
+// first is what was known, or what was found if that is no null.
+func first(known, found part) part {
+	if known.value.Exists() || found.value.Type == gjson.Null {
+		return known
+	}
+	return found
+}
+
+// held is the object that a value is, or holds as a string, or as a string in a
+// string; it does not exist if that is none of these.
+func held(v gjson.Result) gjson.Result {
+	for range maxNesting {
+		if v.Type == gjson.String && gjson.Valid(v.Str) {
+			v = gjson.Parse(v.Str)
+		}
+	}
+	if !v.IsObject() {
+		return gjson.Result{}
+	}
+	return v
+}
+
+// isBlank reports whether a value is what some write for nothing.
+func isBlank(v gjson.Result) bool {
+	return v.Type == gjson.String && strings.TrimSpace(v.Str) == "" || v.IsArray() && isEmpty(v)
+}
+
+// isEmpty reports whether an object or an array has nothing in it.
+func isEmpty(v gjson.Result) bool {
+	first := strings.TrimLeft(v.Raw[1:], " \t\r\n")[0]
+	return first == '}' || first == ']'
+}
+
+// members are those of an object, none of what is no object.
+func members(object gjson.Result) (all []part) {
+	if object.IsObject() {
+		object.ForEach(func(key, v gjson.Result) bool {
+			all = append(all, part{key.Str, key.Raw, key.Index, v})
+			return true
+		})
+	}
+	return all
+}
+
+// naming are the members that may name the tool: "tool" and no other, if it is
+// there.
+func (e *envelope) naming() []part {
+	switch {
+	case e.tool.value.Type == gjson.String:
+		return []part{e.tool}
+	case e.tool.value.Exists():
+		return nil
+	}
+	return e.names
+}
+
+// holders are the members that hold an object in which the arguments may be.
+func (e *envelope) holders() []part {
+	if held(e.args.value).Exists() {
+		return append([]part{e.args}, e.boxes...)
+	}
+	return e.boxes
+}
+
+// only is the member that holds an object, where there are no others; else it
+// does not exist.
+func (e *envelope) only() part {
+	holders := e.holders()
+	if len(holders) != 1 || len(e.names)+len(e.rest) > 0 || e.tool.value.Exists() {
+		return part{}
+	}
+	return holders[0]
+}
+
+// adopting is an envelope that stands in the place of a name, with what stands
+// beside it.
+func (e envelope) adopting(outer envelope) envelope {
+	if !e.args.value.Exists() && e.boxes == nil && e.rest == nil {
+		e.args, e.boxes, e.rest = outer.args, outer.boxes, outer.rest
+	}
+	return e
+}
+
+// bareOf are the members that may be arguments by themselves, where one names
+// the tool: those that neither hold arguments nor are a word of ours, and those
+// that are a parameter of the tool.
+func (e *envelope) bareOf(name part, s *shape) (all []part) {
+	for _, m := range slices.Concat(e.names, e.boxes, e.rest, []part{e.args}) {
+		ours := roleOf(m.key) == aBox && held(m.value).Exists() || m.key == "confirm"
+		switch {
+		case !m.value.Exists(), m.is(name), ours && !s.knows(m.key):
+		case m.is(e.args) && !(s.knows(m.key) && s.suits(m.key, m.value)):
+		default:
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b part) int { return a.at - b.at })
+	return all
+}
+
+// is reports whether two parts are the same member.
+func (m part) is(other part) bool { return m.at == other.at && m.key == other.key }
+
+// object is an object of some members, as they were sent.
+func object(members []part) gjson.Result {
+	all := make([]string, len(members))
+	for i, m := range members {
+		all[i] = m.raw + ":" + m.value.Raw
+	}
+	return gjson.Parse("{" + strings.Join(all, ",") + "}")
+}

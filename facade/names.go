@@ -1,0 +1,96 @@
+package facade
+
+import (
+	"slices"
+	"strings"
+
+	"mcp-facade/catalog"
+
+	"github.com/tidwall/gjson"
+)
+
+// names finds the upstream's name of a tool in what a host or a model calls it.
+type names struct {
+	shown map[string]string   // by the name that the host is shown
+	fold  map[string][]string // by the lower-case name
+}
+
+// upstream returns the upstream's spelling of a tool's name.
+func (n *names) upstream(name string) (string, bool) {
+	if up, ok := n.shown[name]; ok {
+		return up, true
+	}
+	candidates := n.fold[strings.ToLower(name)]
+	if slices.Contains(candidates, name) {
+		return name, true
+	}
+	if len(candidates) == 1 {
+		return candidates[0], true
+	}
+	return "", false
+}
+
+func openNames(stored gjson.Result) *names {
+	n := &names{map[string]string{}, map[string][]string{}}
+	stored.ForEach(func(up, shown gjson.Result) bool {
+		n.shown[shown.Str] = up.Str
+		low := strings.ToLower(up.Str)
+		n.fold[low] = append(n.fold[low], up.Str)
+		return true
+	})
+	return n
+}
+
+func toolNames(tools []catalog.Tool) []string {
+	all := make([]string, len(tools))
+	for i, t := range tools {
+		all[i] = t.Name
+	}
+	return all
+}
+
+// shownNames maps each tool's name to the one that the host is shown: in lower
+// case if mode says so, but of two that would meet both keep their spelling.
+func shownNames(tools []catalog.Tool, mode string) map[string]string {
+	shown := make(map[string]string, len(tools))
+	times := map[string]int{}
+	for _, t := range tools {
+		times[strings.ToLower(t.Name)]++
+	}
+	for _, t := range tools {
+		shown[t.Name] = t.Name
+		if low := strings.ToLower(t.Name); mode == "lower" && times[low] == 1 {
+			shown[t.Name] = low
+		}
+	}
+	return shown
+}
+
+// metaNames maps each meta-tool to the name it is shown by: with the prefix,
+// and with the server's name before it if the upstream has a tool of that name.
+func (f *Facade) metaNames(shown map[string]string) map[string]string {
+	taken := map[string]bool{}
+	for _, name := range shown {
+		taken[strings.ToLower(name)] = true
+	}
+	meta := map[string]string{}
+	for _, kind := range metaTools {
+		name := f.o.Server.Prefix + kind
+		for base := name; taken[strings.ToLower(name)]; {
+			base = metaPrefix(f.name()) + "_" + base
+			name = base
+		}
+		meta[kind] = name
+	}
+	return meta
+}
+
+// metaPrefix is a server's name as part of a tool's name.
+func metaPrefix(server string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || nameRune(r) != '-' {
+			return r
+		}
+		return '_'
+	}, server)
+}

@@ -1,0 +1,224 @@
+package facade
+
+import (
+	"slices"
+
+	"github.com/tidwall/gjson"
+)
+
+// A reading is one way to understand what a model has sent to call.
+type reading struct {
+	tool   string   // the upstream's name
+	shape  *shape   // of its arguments
+	args   []part   // as they were sent
+	sent   string   // the same in JSON; "" where there are none
+	raw    string   // as they would be passed on
+	misfit misfit   // what is wrong with them
+	astray []part   // what stands elsewhere and is left out, though it may be meant for the tool
+	bent   []string // what is taken otherwise than it was sent, for the log
+	kind   kinds    // what stands under "args" and can be no arguments; 0: nothing
+	given  bool     // the arguments are what stands under "args"
+}
+
+// fits reports whether the arguments fit the tool, as far as that is certain.
+func (r *reading) fits() bool { return r.kind == 0 && r.misfit.fits() }
+
+// A place is an envelope in which the arguments of a tool are looked for.
+type place struct {
+	envelope
+	name  part // the member that names the tool
+	tool  string
+	shape *shape
+	bent  []string
+	depth int  // in how many other envelopes it is
+	inner bool // it stands where the arguments of the tool may stand
+}
+
+// bend is the place if one more thing is taken otherwise than it was sent.
+func (p place) bend(how string) place {
+	p.bent = append(slices.Clone(p.bent), how)
+	return p
+}
+
+// deeper is an envelope within the place.
+func (p place) deeper(e envelope) place {
+	p = p.bend("nested")
+	p.envelope = e
+	p.depth++
+	return p
+}
+
+// opens reports whether the place may hold arguments under a key: one that is a
+// parameter of the tool does not.
+func (p *place) opens(m part) bool { return !p.shape.knows(m.key) }
+
+// maxNesting is how often an envelope is looked for in another.
+const maxNesting = 2
+
+// A reader finds the readings of one call.
+type reader struct {
+	f     *Facade
+	s     *surface
+	memo  *memo // nil: there is no catalog
+	blind bool  // a name that is in no catalog is taken for that of a tool
+
+	all       []reading
+	ambiguous string   // a name that may mean several tools
+	unknown   []string // names that mean no tool
+}
+
+// read finds the readings of an envelope.
+func (r *reader) read(p place) {
+	if inner := held(p.envelope.tool.value); inner.Exists() && p.depth < maxNesting {
+		r.read(p.deeper(open(inner).adopting(p.envelope)))
+		return
+	}
+	named := false
+	for _, name := range p.naming() {
+		named = r.named(p, name) || named
+	}
+	if named || p.depth == maxNesting {
+		return
+	}
+	for _, m := range p.holders() {
+		r.read(p.deeper(open(held(m.value))))
+	}
+}
+
+// named finds the readings with one member for the name of the tool. It reports
+// false if that names no tool but call, and so says nothing.
+func (r *reader) named(p place, name part) bool {
+	said := name.value.Str
+	tools, exact := r.tools(said)
+	switch {
+	case len(tools) == 0 && r.meta(said) == "call":
+		return false
+	case len(tools) == 0:
+		r.unknown = append(r.unknown, said)
+	case len(tools) > 1:
+		r.ambiguous = said
+	}
+	if roleOf(name.key) != aTool {
+		p = p.bend("tool as " + name.key)
+	}
+	if !exact {
+		p = p.bend("other name")
+	}
+	for _, tool := range tools {
+		p.name, p.tool, p.shape = name, tool, r.shape(tool)
+		r.arguments(p)
+	}
+	return true
+}
+
+// arguments finds the readings of a place. What stands under "args" wins.
+func (r *reader) arguments(p place) {
+	args := p.args.value
+	object := held(args)
+	switch {
+	case p.inner && !p.opens(p.args):
+		p.rest, p.args = append(slices.Clone(p.rest), p.args), part{}
+		r.elsewhere(p)
+	case object.Exists() && !isEmpty(object):
+		if !r.take(p, p.args, nil) {
+			r.nested(p, object)
+			r.bare(p)
+		}
+	case isBlank(args) && p.opens(p.args):
+		p.args = part{}
+		r.elsewhere(p.bend("blank args"))
+	case args.Exists() && !object.Exists():
+		if p.opens(p.args) || !r.bare(p) {
+			r.all = append(r.all, reading{tool: p.tool, shape: p.shape, bent: p.bent, kind: kindOf(args),
+				misfit: p.shape.judge(nil), astray: []part{p.args}})
+		}
+	default:
+		r.elsewhere(p)
+	}
+}
+
+// elsewhere finds the readings of a place with nothing under "args".
+func (r *reader) elsewhere(p place) {
+	alone := len(p.boxes) == 0 && len(p.bareOf(p.name, p.shape)) == 0
+	if (alone || p.args.value.Exists() || p.shape.takesNothing()) && r.take(p, p.args, nil) {
+		return
+	}
+	for _, box := range p.boxes {
+		boxed := p.bend("args as " + box.key)
+		if p.opens(box) && !r.take(boxed, box, p.beside(box)) {
+			r.nested(boxed, held(box.value))
+		}
+	}
+	r.bare(p)
+}
+
+// nested finds the readings of arguments that are an envelope again: of the
+// same tool, or of nothing but arguments.
+func (r *reader) nested(p place, object gjson.Result) {
+	if p.depth == maxNesting {
+		return
+	}
+	p = p.deeper(open(object))
+	p.inner = true
+	opens := slices.ContainsFunc(p.holders(), p.opens)
+	for _, name := range p.naming() {
+		if tools, _ := r.tools(name.value.Str); slices.Contains(tools, p.tool) && (opens || p.opens(name)) {
+			p.name = name
+			r.arguments(p)
+			return
+		}
+	}
+	if only := p.only(); opens && only.value.Exists() && !r.take(p, only, nil) {
+		r.nested(p, held(only.value))
+	}
+}
+
+// bare takes for arguments what stands beside the name of the tool. It reports
+// whether that is a reading that fits and leaves nothing out.
+func (r *reader) bare(p place) bool {
+	members := p.bareOf(p.name, p.shape)
+	if len(members) == 0 {
+		return false
+	}
+	var astray []part
+	for _, m := range p.holders() {
+		if p.opens(m) && !isEmpty(held(m.value)) {
+			astray = append(astray, m)
+		}
+	}
+	return r.take(p.bend("beside tool"), part{at: -1, value: object(members)}, astray)
+}
+
+// beside are the members that are left out if one box holds the arguments.
+func (p *place) beside(box part) (all []part) {
+	for _, m := range p.bareOf(p.name, p.shape) {
+		if !p.opens(m) {
+			all = append(all, m)
+		}
+	}
+	for _, m := range p.boxes {
+		if !m.is(box) && p.opens(m) && !isEmpty(held(m.value)) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// take notes the reading in which a member holds the arguments. It reports
+// whether that is one that fits and leaves nothing out.
+func (r *reader) take(p place, m part, astray []part) bool {
+	object := held(m.value)
+	args := members(object)
+	raw := p.shape.unpacked(object, args)
+	if m.value.Type == gjson.String || raw != object.Raw {
+		p = p.bend("string")
+	}
+	found := reading{
+		tool: p.tool, shape: p.shape, bent: p.bent,
+		args: args, sent: object.Raw, raw: raw,
+		misfit: p.shape.judge(args), astray: astray,
+		given: p.depth == 0 && m.is(p.args),
+	}
+	r.all = append(r.all, found)
+	return found.fits() && len(astray) == 0
+}

@@ -1,0 +1,89 @@
+package facade
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+
+	"mcp-facade/compact"
+	"mcp-facade/facade/config"
+	"mcp-facade/facade/upstream"
+	"mcp-facade/facade/wire"
+)
+
+// result is a tools/call result of ours: one text.
+func result(v *view, text string, failed bool) []byte {
+	b := wire.AppendString([]byte(`{"content":[{"type":"text","text":`), text)
+	b = append(b, `}]`...)
+	if failed {
+		b = append(b, `,"isError":true`...)
+	}
+	if v.key.Era == modern {
+		b = append(b, `,"resultType":"complete"`...)
+	}
+	return append(b, '}')
+}
+
+// trouble is the result of a call that the upstream could not be asked.
+func (f *Facade) trouble(v *view, op string, err error, sent bool) []byte {
+	r := &refusal{f.describeError(op, err), tryAgain}
+	if sent {
+		r.next = "The call had been sent and may have been carried out: find out before you call again."
+	}
+	return result(v, r.Error(), true)
+}
+
+// describeError says what failed, on which server, why, and what to do next.
+func (f *Facade) describeError(op string, err error) string {
+	return f.name() + ": " + compact.Line(op) + ": " + strings.TrimPrefix(f.plain(err), f.name()+": ") + "."
+}
+
+// plain is an error as one line, with its hint.
+func (f *Facade) plain(err error) string {
+	text := strings.TrimRight(compact.Line(err.Error()), ".")
+	if hint := hintOf(err); hint != "" {
+		text += "; try: " + compact.Line(hint)
+	}
+	return text
+}
+
+// hintOf is what an error says to do next, or "".
+func hintOf(err error) string {
+	if ue := new(upstream.Error); errors.As(err, &ue) {
+		return ue.Hint
+	}
+	if ce := new(config.Error); errors.As(err, &ce) {
+		return ce.Hint
+	}
+	return ""
+}
+
+// maxQuoted is how much is repeated of what a model or an upstream has said, in
+// characters.
+const maxQuoted = 200
+
+// quoted is text of others in quotes, on one line.
+func quoted(s string) string {
+	return string(wire.AppendString(nil, cut(compact.Line(s), maxQuoted, "...")))
+}
+
+// spelled is the name of a tool: as it is, or in quotes if it could be taken
+// for something else.
+func spelled(name string) string {
+	odd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:", r)
+	}
+	if name == "" || len(name) > maxQuoted || strings.ContainsFunc(name, odd) {
+		return quoted(name)
+	}
+	return name
+}
+
+// joined are names of tools with commas between.
+func joined(names []string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = spelled(name)
+	}
+	return strings.Join(all, ", ")
+}
