@@ -291,7 +291,7 @@ func TestWrapped(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := wrapped(tt.line)
+			got := wrapped(tt.line, shownWidth)
 			if len(got) != tt.lines {
 				t.Errorf("wrapped(%q) = %q, want %d lines", tt.line, got, tt.lines)
 			}

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"mcp-facade/compact"
@@ -170,15 +170,21 @@ var metaTools = [...]string{"discover", "describe", "call"}
 // be another name because the upstream has that one; else by its plain name,
 // which is answered too.
 func metaName(s *config.Server, list []gjson.Result, kind string) string {
-	name := s.Prefix + kind
-	for i, meta := range metaTools {
-		if at := len(list) - len(metaTools) + i; at < 0 || !strings.HasSuffix(list[at].Get("name").Str, s.Prefix+meta) {
-			return s.Prefix + kind
-		} else if meta == kind {
-			name = list[at].Get("name").Str
+	if at := slices.Index(metaTools[:], kind); hasMeta(s, list) {
+		return list[len(list)-len(metaTools)+at].Get("name").Str
+	}
+	return s.Prefix + kind
+}
+
+// hasMeta reports whether a surface ends with the meta-tools.
+func hasMeta(s *config.Server, list []gjson.Result) bool {
+	last := list[max(0, len(list)-len(metaTools)):]
+	for i, t := range last {
+		if !strings.HasSuffix(t.Get("name").Str, s.Prefix+metaTools[i]) {
+			return false
 		}
 	}
-	return name
+	return len(last) == len(metaTools)
 }
 
 // printResult prints a tool result: its texts, or the whole of it.
@@ -192,101 +198,6 @@ func printResult(e *env, o *options, s *config.Server, kind string, r gjson.Resu
 		return fmt.Errorf("%s: %s: the answer is an error", s.Name, kind)
 	}
 	return nil
-}
-
-// A toolLine is one tool of the surface and what it costs a model.
-type toolLine struct {
-	Name   string `json:"name"`
-	Tokens int    `json:"tokens"`
-}
-
-// A cost is what a list of tools costs a model.
-type cost struct {
-	Tools  int `json:"tools"`
-	Tokens int `json:"tokens"`
-}
-
-// A toolReport is what tools --json prints.
-type toolReport struct {
-	Server    string     `json:"server"`
-	Catalog   *cost      `json:"catalog"` // what every tool costs, as the upstream lists it; null: nothing could be cached
-	Surface   cost       `json:"surface"` // what is shown in its place
-	Estimator string     `json:"estimator"`
-	Tools     []toolLine `json:"tools"`
-}
-
-// estimator names how tokens are counted.
-const estimator = "o200k estimate"
-
-// tools prints the surface and what it costs beside the whole catalog.
-func tools(ctx context.Context, e *env, o *options, args []string) error {
-	s, rest, err := e.target(o, args)
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		return usage("tools takes one server")
-	}
-	list, err := e.surface(ctx, o, s)
-	if err != nil {
-		return err
-	}
-	lines, shown := costs(list)
-	all, err := e.whole(o, s)
-	if o.json {
-		return printJSON(e.stdout, toolReport{s.Name, all, shown, estimator, lines})
-	}
-	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, l := range lines {
-		fmt.Fprintf(w, "%d\t  %s\n", l.Tokens, l.Name)
-	}
-	w.Flush()
-	fmt.Fprintf(e.stdout, "%d tokens for %s (%ss)", shown.Tokens, plural(shown.Tools, "tool"), estimator)
-	if err == nil {
-		fmt.Fprintf(e.stdout, "; without mcp-facade %d for %d", all.Tokens, all.Tools)
-	}
-	fmt.Fprintln(e.stdout)
-	return nil
-}
-
-// surface is what a host is shown.
-func (e *env) surface(ctx context.Context, o *options, s *config.Server) (list []gjson.Result, err error) {
-	if err := e.fetch(ctx, o, s); err != nil {
-		return nil, err
-	}
-	err = e.withHost(ctx, o, s, slog.LevelWarn, func(h *host) error {
-		list, err = h.tools()
-		return err
-	})
-	return list, err
-}
-
-// whole is what a server's catalog costs untrimmed.
-func (e *env) whole(o *options, s *config.Server) (*cost, error) {
-	_, tools, err := e.cached(o, s)
-	if err != nil {
-		return nil, fmt.Errorf("%s: its catalog could not be stored: %w", s.Name, err)
-	}
-	all := make([]gjson.Result, len(tools))
-	for i, t := range tools {
-		all[i] = gjson.ParseBytes(t.Raw)
-	}
-	_, c := costs(all)
-	return &c, nil
-}
-
-// costs estimates what a model pays for each tool and for all: the tokens of
-// name, description and inputSchema.
-func costs(list []gjson.Result) ([]toolLine, cost) {
-	lines := []toolLine{}
-	var sum cost
-	for _, t := range list {
-		n := facade.ModelTokens([]byte(t.Raw))
-		lines = append(lines, toolLine{compact.Line(t.Get("name").Str), n})
-		sum.Tools++
-		sum.Tokens += n
-	}
-	return lines, sum
 }
 
 // refresh fetches the lists of a server now and prints what changed.

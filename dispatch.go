@@ -28,7 +28,7 @@ func commands() []command {
 		{"try", "[NAME]", "config name url surface json", try},
 		{"init", "", "config", initFile},
 		{"servers", "", "config json", servers},
-		{"tools", "NAME", "config name url surface json", tools},
+		{"tools", "NAME", "config name url surface json all explain", tools},
 		{"discover", "NAME [QUERY…]", "config name url json", discover},
 		{"describe", "NAME TOOL…", "config name url json", describe},
 		{"call", "NAME TOOL [JSON|-]", "config name url json", call},
@@ -55,7 +55,8 @@ func usage(format string, args ...any) error { return &usageError{what: fmt.Spri
 // options are the flags.
 type options struct {
 	server, config, surface, name, url string
-	json, verbose, help, version       bool
+	explain                            string
+	all, json, verbose, help, version  bool
 	inPlace                            []string // what stands after --; nil without it
 	given                              []string // the names of the flags that are set
 }
@@ -70,6 +71,8 @@ func (o *options) parse(args []string, everywhere bool) ([]string, error) {
 	fs.StringVar(&o.surface, "surface", o.surface, "")
 	fs.StringVar(&o.name, "name", o.name, "")
 	fs.StringVar(&o.url, "url", o.url, "")
+	fs.StringVar(&o.explain, "explain", o.explain, "")
+	fs.BoolVar(&o.all, "all", o.all, "")
 	fs.BoolVar(&o.json, "json", o.json, "")
 	fs.BoolVarP(&o.verbose, "verbose", "v", o.verbose, "")
 	fs.BoolVarP(&o.help, "help", "h", o.help, "")
@@ -129,7 +132,8 @@ func (o *options) read(args []string) (command, []string, error) {
 
 // unknown says that there is no such command, and which may have been meant.
 func unknown(word string) error {
-	err := &usageError{what: fmt.Sprintf("there is no command %q", word), hint: "mcp-facade --help; a server is named by --server NAME"}
+	err := &usageError{what: fmt.Sprintf("there is no command %q", word),
+		hint: fmt.Sprintf("mcp-facade --help; a server is named by --server NAME, or started by what stands after --: mcp-facade -- %s …", word)}
 	if near := nearest(word); near != "" {
 		err.hint = "mcp-facade " + near
 	}
@@ -204,6 +208,9 @@ Flags
   --surface KIND   what a host is shown, whatever the servers file says:
                    meta: the used tools, discover, describe and call;
                    all: every tool, trimmed
+  --all            tools: every tool, not only those that are shown
+  --explain TOOL   tools: one tool before and after it was trimmed, side by side,
+                   and what was cut
   --json           one JSON document instead of text
   -v, --verbose    say on stderr what is done, not only what is wrong
   -h, --help       this text

@@ -28,6 +28,7 @@ type env struct {
 	stdout, stderr io.Writer
 	polled         bool     // no thread waits in stdin or stdout
 	terminal       bool     // stdin is one
+	columns        int      // how wide stdout is
 	environ        []string // "K=V"
 	self           string   // this program's own file
 	version        string
@@ -59,7 +60,7 @@ func world(hurry <-chan struct{}) *env {
 	stdin, polledIn := pollable(os.Stdin)
 	stdout, polledOut := pollable(os.Stdout)
 	e := &env{stdin: stdin, stdout: stdout, polled: polledIn && polledOut, stderr: os.Stderr, environ: os.Environ(), hurry: hurry, version: version()}
-	e.terminal = isTerminal(os.Stdin)
+	e.terminal, e.columns = isTerminal(os.Stdin), columns(os.Stdout)
 	e.self, _ = os.Executable()
 	e.cwd, _ = os.Getwd()
 	e.home, _ = os.UserHomeDir()

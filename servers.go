@@ -105,12 +105,12 @@ func (e *env) serverLine(o *options, file *config.File, name string) serverLine 
 		l.Reason = err.Error()
 		return l
 	}
-	head, tools, err := e.cached(o, s)
+	head, c, err := e.cached(o, s)
 	if err != nil {
 		l.State, l.Reason = "not cached", err.Error()
 		return l
 	}
-	n := len(tools)
+	n := len(c.Tools())
 	l.Tools, l.Listed, l.State = &n, &head.Listed, "fresh"
 	if stale(s, head) {
 		l.State = "stale"
@@ -178,8 +178,8 @@ func ago(d time.Duration) string {
 // errNothingCached is why a server that was never listed has no catalog.
 var errNothingCached = errors.New("not cached yet")
 
-// cached is the newest catalog of a server on disk: its head and its tools.
-func (e *env) cached(o *options, s *config.Server) (catalog.Head, []catalog.Tool, error) {
+// cached is the newest catalog of a server on disk, and its head.
+func (e *env) cached(o *options, s *config.Server) (catalog.Head, *catalog.Catalog, error) {
 	store, err := e.store(o, s)
 	if err != nil {
 		return catalog.Head{}, nil, err
@@ -200,5 +200,5 @@ func (e *env) cached(o *options, s *config.Server) (catalog.Head, []catalog.Tool
 		return heads[0], nil, err
 	}
 	c, _ := catalog.New(pages)
-	return heads[0], c.Tools(), nil
+	return heads[0], c, nil
 }

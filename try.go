@@ -32,7 +32,7 @@ type tour struct {
 var demoUsed = [...]string{"search_issues", "get_issue", "create_issue", "update_issue", "add_comment"}
 
 // demoTour goes to a tool that the demo does not show directly.
-var demoTour = tour{"how much time was logged on an issue", "get_time_report", `{"group_by":"author"}`}
+var demoTour = tour{"how much time did each person work", "get_time_report", `{"group_by":"author"}`}
 
 // try plays the host in front of this very program in serve mode, as a child
 // over stdio, and shows what a host and a model get.
@@ -77,15 +77,14 @@ func tryDemo(ctx context.Context, e *env, o *options) (err error) {
 
 // A trial is what is shown of a server. Its JSON is what try --json prints.
 type trial struct {
-	Server    string  `json:"server"`
-	Catalog   *cost   `json:"catalog"` // what every tool costs, as the upstream lists it
-	Surface   cost    `json:"surface"` // what is shown in its place
-	Estimator string  `json:"estimator"`
-	ListMs    float64 `json:"listMs"`  // what it took to start the server and list it; 0: it was cached
-	StartMs   float64 `json:"startMs"` // from the start of the facade to its list of tools
-	Search    *step   `json:"search"`  // null: every tool is shown
-	Describe  *step   `json:"describe"`
-	Call      *step   `json:"call"` // null: no tool was called
+	Server string `json:"server"`
+	figures
+	Notes    []string `json:"notes"`   // what else there is to say of the figures
+	ListMs   float64  `json:"listMs"`  // what it took to start the server and list it; 0: it was cached
+	StartMs  float64  `json:"startMs"` // from the start of the facade to its list of tools
+	Search   *step    `json:"search"`  // null: every tool is shown
+	Describe *step    `json:"describe"`
+	Call     *step    `json:"call"` // null: no tool was called
 
 	list []gjson.Result
 }
@@ -99,7 +98,7 @@ type step struct {
 // show lists the server if it is not cached yet, plays a host in front of the
 // facade and prints what it was shown. Without a tour it looks for one.
 func (e *env) show(ctx context.Context, o *options, s *config.Server, way *tour) error {
-	t := trial{Server: s.Name, Estimator: estimator}
+	t := trial{Server: s.Name}
 	start := time.Now()
 	if _, _, err := e.cached(o, s); err != nil {
 		if err := e.fetch(ctx, o, s); err != nil {
@@ -107,14 +106,15 @@ func (e *env) show(ctx context.Context, o *options, s *config.Server, way *tour)
 		}
 		t.ListMs = ms(time.Since(start))
 	}
-	all, err := e.whole(o, s)
+	c, err := e.stored(o, s)
 	if err != nil {
 		return err
 	}
-	t.Catalog = all
 	if err := e.play(ctx, o, s, way, &t); err != nil {
 		return err
 	}
+	t.figures = figuresOf(s.Name, c, t.list)
+	t.Notes = t.notes(s, c, shownLines(c, t.list))
 	if o.json {
 		return printJSON(e.stdout, t)
 	}
@@ -140,7 +140,6 @@ func (e *env) play(ctx context.Context, o *options, s *config.Server, way *tour,
 		return err
 	}
 	t.StartMs = ms(time.Since(start))
-	_, t.Surface = costs(t.list)
 	if way == nil {
 		way = e.tour(o, s, t.list)
 	}
@@ -154,8 +153,11 @@ func (e *env) tour(o *options, s *config.Server, list []gjson.Result) *tour {
 	for _, t := range list {
 		shown[strings.ToLower(t.Get("name").Str)] = true
 	}
-	_, all, _ := e.cached(o, s)
-	for _, t := range all {
+	c, err := e.stored(o, s)
+	if err != nil {
+		return &tour{}
+	}
+	for _, t := range c.Tools() {
 		if !shown[strings.ToLower(t.Name)] && !config.Match(s.Hide, t.Name) {
 			return &tour{query: words(t), tool: t.Name}
 		}
@@ -237,22 +239,15 @@ func (e *env) child(ctx context.Context, server string, args []string) (*host, e
 // print shows a trial to a person.
 func (t *trial) print(w io.Writer) {
 	fmt.Fprintf(w, "%s, as a model is shown it (tokens: %ss)\n\n", t.Server, estimator)
-	fmt.Fprintf(w, "  without mcp-facade  %6d tokens  %4d tools\n", t.Catalog.Tokens, t.Catalog.Tools)
-	fmt.Fprintf(w, "  with mcp-facade     %6d tokens  %4d tools  %s\n\n", t.Surface.Tokens, t.Surface.Tools, saved(t.Catalog.Tokens, t.Surface.Tokens))
+	t.figures.print(w)
+	fmt.Fprintln(w)
 	printBlock(w, strings.Join(names(t.list), ", "), 4)
+	printNotes(w, t.Notes)
 	if t.ListMs > 0 {
 		fmt.Fprintf(w, "\n  Starting the server and listing its tools took %g ms, once.", t.ListMs)
 	}
 	fmt.Fprintf(w, "\n  From the cache, a host has this list %g ms after it starts mcp-facade.\n", t.StartMs)
 	t.printSteps(w)
-}
-
-// saved says what share of the tokens is not spent any more, or that none is.
-func saved(before, after int) string {
-	if after >= before {
-		return fmt.Sprintf("%d more: so few tools are better all listed", after-before)
-	}
-	return fmt.Sprintf("%d %% less", 100*(before-after)/before)
 }
 
 // printSteps shows how the model reaches what it was not shown.
@@ -276,7 +271,7 @@ func (t *trial) printSteps(w io.Writer) {
 // names are those of the tools in a list.
 func names(list []gjson.Result) (all []string) {
 	for _, t := range list {
-		all = append(all, t.Get("name").Str)
+		all = append(all, compact.Line(t.Get("name").Str))
 	}
 	return all
 }
@@ -288,7 +283,7 @@ const shownWidth = 96
 func printBlock(w io.Writer, text string, limit int) {
 	var lines []string
 	for _, line := range strings.Split(text, "\n") {
-		lines = append(lines, wrapped(line)...)
+		lines = append(lines, wrapped(line, shownWidth)...)
 	}
 	for _, line := range lines[:min(len(lines), limit)] {
 		fmt.Fprintln(w, "  "+line)
@@ -298,16 +293,18 @@ func printBlock(w io.Writer, text string, limit int) {
 	}
 }
 
-// wrapped cuts a line to shownWidth, between words where it can. What follows
-// the first part is indented.
-func wrapped(line string) (lines []string) {
-	indent := ""
-	for rest := []rune(line); ; indent = "    " {
-		width := shownWidth - len(indent)
-		if len(rest) <= width {
+// wrapped cuts a line to a width, between words where it can. What follows the
+// first part is indented further than it is.
+func wrapped(line string, width int) (lines []string) {
+	text := strings.TrimLeft(line, " ")
+	indent := line[:min(len(line)-len(text), width/2)]
+	further := indent + "    "
+	for rest := []rune(text); ; indent = further {
+		room := width - len(indent)
+		if len(rest) <= room {
 			return append(lines, indent+string(rest))
 		}
-		cut := breakBefore(rest, width)
+		cut := breakBefore(rest, room)
 		lines = append(lines, indent+strings.TrimRight(string(rest[:cut]), " "))
 		rest = []rune(strings.TrimLeft(string(rest[cut:]), " "))
 	}

@@ -16,6 +16,9 @@
 //   - servers_test.go puts go-sdk in front of the servers from npm.
 //   - clients_test.go puts hosts from npm (client.mjs is the TypeScript SDK's
 //     client, and there is the inspector) in front of a server from npm.
+//   - catalogs_test.go has go-sdk and the TypeScript SDK (lists.mjs) list the tools
+//     of every captured catalog in ../shared, which an upstream here replays. It
+//     skips without them; go-sdk's half needs no Node.
 //   - process_test.go looks for processes left behind, on Linux.
 //   - cold_test.go starts two facades at once on an empty cache.
 //   - world_test.go, script_test.go and host_test.go are what the others stand on.

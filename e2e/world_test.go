@@ -35,6 +35,8 @@ func TestMain(m *testing.M) {
 		os.Exit(serveRaw(os.Stdin, os.Stdout, os.Getenv(recordVar)))
 	case "sdk":
 		os.Exit(serveSDK())
+	case "replay":
+		os.Exit(serveReplay(os.Stdin, os.Stdout, os.Getenv(catalogVar)))
 	}
 	os.Exit(run(m))
 }
@@ -93,9 +95,11 @@ func (w *world) path(elem ...string) string {
 	return filepath.Join(append([]string{w.dir}, elem...)...)
 }
 
-// env is the world as environment variables.
+// env is the world as environment variables. The race detector would let every
+// process wait for a second at its end.
 func (w *world) env() []string {
 	return []string{
+		"GORACE=atexit_sleep_ms=0",
 		"HOME=" + w.path("home"),
 		"USERPROFILE=" + w.path("home"),
 		"XDG_CONFIG_HOME=" + w.path("config"),
