@@ -183,41 +183,31 @@ func (f *Facade) settle(ctx context.Context) {
 }
 
 // flush waits for our goroutines and lets the host take what is queued, while
-// it reads: one that does not must not keep us.
+// it reads: one that does not must not keep us. A goroutine of ours that is
+// stuck, in a file that does not answer, is left behind.
 func (f *Facade) flush() {
 	done := make(chan struct{})
 	go func() { f.wg.Wait(); f.out.Close(); close(done) }()
-	limit := time.NewTimer(drain)
-	defer limit.Stop()
-	for hurry := f.o.Hurry; ; {
-		select {
-		case <-done:
-			return
-		case <-hurry:
-			hurry = nil
-			limit.Reset(hurried)
-		case <-limit.C:
-			f.out.Abandon(io.ErrClosedPipe)
-			f.leave(done)
-			return
-		}
+	if !f.within(drain, done) {
+		f.out.Abandon(io.ErrClosedPipe)
+		f.within(stuck, done)
 	}
 }
 
-// leave waits for our goroutines once more. One that is stuck, in a file that
-// does not answer, is left behind.
-func (f *Facade) leave(done <-chan struct{}) {
-	limit := time.NewTimer(stuck)
-	defer limit.Stop()
+// within reports whether done is closed before limit is over, of which little
+// is left once a signal has reached us.
+func (f *Facade) within(limit time.Duration, done <-chan struct{}) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
 	for hurry := f.o.Hurry; ; {
 		select {
 		case <-done:
-			return
+			return true
 		case <-hurry:
 			hurry = nil
-			limit.Reset(hurried)
-		case <-limit.C:
-			return
+			timer.Reset(hurried)
+		case <-timer.C:
+			return false
 		}
 	}
 }
