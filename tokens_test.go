@@ -41,7 +41,9 @@ const tableHead = `| server | tools | before | names only | none used | five use
 const tableFoot = `
 (o200k tokens of what a model is given: name, description and input schema of each tool. Five used tools are the first five of
 the server's list. *Names only* is what a host that defers tools by itself spends without the facade until it searches: there
-only the difference to that is saved, and often nothing. The last column has the seed design's rules on the same five tools,
+only the difference to that is saved, and often nothing. The last column has the rules that the seed
+design, a small TypeScript facade, applies (first sentences; no defaults and examples; optional parameters reduced to
+type and text) on the same five tools,
 beside the same meta-tools: they lose %d lists of allowed values and %d of items, and give %d parameters a type that JSON Schema
 does not have; ours lose none.)
 `
