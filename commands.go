@@ -84,12 +84,16 @@ func (e *env) arguments(ctx context.Context, word string) ([]byte, error) {
 
 // readAll reads r to its end. The goroutine that reads outlives an interruption
 // and ends with the program.
-func readAll(ctx context.Context, r io.Reader) (all []byte, err error) {
-	done := make(chan struct{})
-	go func() { all, err = io.ReadAll(r); close(done) }()
+func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
+	type input struct {
+		all []byte
+		err error
+	}
+	done := make(chan input, 1)
+	go func() { all, err := io.ReadAll(r); done <- input{all, err} }()
 	select {
-	case <-done:
-		return all, err
+	case in := <-done:
+		return in.all, in.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -49,7 +49,7 @@ func (e *env) explain(o *options, s *config.Server, c *catalog.Catalog, list []g
 	if !ok {
 		return noTool(o, s, c)
 	}
-	x := explainTool(t, compact.Options{Level: level(s, list), Keep: s.Keep})
+	x := explainTool(t, compact.Options{Level: facade.Level(s, c), Keep: s.Keep})
 	x.Server = s.Name
 	if shown := find(c, list, t.Name); shown.Exists() {
 		x.After = definitionOf([]byte(shown.Raw))

@@ -124,27 +124,19 @@ func otherLines(s *config.Server, c *catalog.Catalog, list []gjson.Result) (line
 		t, _ := c.Lookup(name)
 		shown[t.Name] = true
 	}
+	level := facade.Level(s, c)
 	for _, t := range c.Tools() {
 		if shown[t.Name] {
 			continue
 		}
 		before := facade.ModelTokens(t.Raw)
-		l := toolLine{compact.Line(t.Name), &before, trimmedTokens(t, level(s, list), s.Keep), stateFound}
+		l := toolLine{compact.Line(t.Name), &before, trimmedTokens(t, level, s.Keep), stateFound}
 		if config.Match(s.Hide, t.Name) {
 			l.State = stateHidden
 		}
 		lines = append(lines, l)
 	}
 	return lines
-}
-
-// level is how far the tools of a surface are trimmed: as "compact" says, but
-// without loss where all are shown because they are few.
-func level(s *config.Server, list []gjson.Result) string {
-	if s.Auto && s.Surface == "meta" && !hasMeta(s, list) {
-		return "lossless"
-	}
-	return s.Compact
 }
 
 // print shows a report to a person, with the states of the tools if they differ.

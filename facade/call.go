@@ -38,11 +38,12 @@ func (f *Facade) callTool(ctx context.Context, v *view, m wire.Message) {
 // surfaceOf is the view's surface, or the one without a catalog.
 func (f *Facade) surfaceOf(v *view) *surface {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if v.surface == nil {
+	s := v.surface
+	f.mu.Unlock()
+	if s == nil {
 		return f.bare()
 	}
-	return v.surface
+	return s
 }
 
 // directCall forwards a call of a tool by its own name, which is put into the

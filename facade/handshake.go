@@ -188,7 +188,7 @@ func (f *Facade) unwelcome(ctx context.Context, l *link, v *view, m wire.Message
 		f.lost(l, err)
 		f.greetAll(nil, nil)
 	}
-	f.spawn(func() { l.conn.Close() })
+	f.spawn(func() { f.closeConn(l.conn) })
 }
 
 // supported is what a refusal says of protocol versions: a raw array.

@@ -131,7 +131,7 @@ func (f *Facade) dial(ctx context.Context, l *link) error {
 	gone := l.gone
 	f.mu.Unlock()
 	if gone {
-		conn.Close()
+		f.closeConn(conn)
 		return errClosing
 	}
 	f.log.Info("upstream started", "dur", time.Since(l.started))
@@ -360,8 +360,16 @@ func (f *Facade) hangUp() {
 	f.mu.Unlock()
 	switch {
 	case conn != nil:
-		conn.Close()
+		f.closeConn(conn)
 	case l != nil: // whoever dials it closes it
 		f.lost(l, errClosing)
+	}
+}
+
+// closeConn closes a connection. That something of the upstream is left is the
+// one thing about its end that nobody else is told.
+func (f *Facade) closeConn(conn upstream.Conn) {
+	if err := conn.Close(); err != nil {
+		f.log.Warn("upstream not ended", "err", err)
 	}
 }

@@ -484,20 +484,28 @@ func (f *Facade) unlistedView(l *link, v *view, err error) {
 	}
 	if f.closing {
 		err = errClosing
-	} else if v.missing == nil || v.missing.Error() != err.Error() {
-		f.log.Warn("not listed", "err", err)
 	}
+	news := !f.closing && (v.missing == nil || v.missing.Error() != err.Error())
 	v.missing, v.tried = err, time.Now()
 	v.isReady()
 	f.mu.Unlock()
+	if news {
+		f.log.Warn("not listed", "err", err)
+	}
 	f.greetNow(v, nil)
 }
 
 // failure is an error of the upstream in the words of the person at the
 // terminal. What the upstream has said may hold secrets that it was given.
 func (f *Facade) failure(op, text string) error {
+	return &upstream.Error{Server: f.name(), Op: op, Err: errors.New(f.masked(text))}
+}
+
+// masked is text of the upstream on one line, without the secrets that it was
+// given.
+func (f *Facade) masked(text string) string {
 	if plain := f.plainText.Load(); plain != nil {
 		text = (*plain)(text)
 	}
-	return &upstream.Error{Server: f.name(), Op: op, Err: errors.New(compact.Line(text))}
+	return compact.Line(text)
 }

@@ -19,7 +19,8 @@ const maxHeld = 1000
 
 // A pending is a request of the host that has no answer yet, or a notification
 // that waits for the connection. What stands above link does not change once
-// it is submitted; the rest is guarded by Facade.mu.
+// it is submitted, but frame, which is let go when it has been sent; that and the
+// rest are guarded by Facade.mu.
 type pending struct {
 	key    string // wire.Key of its id; "" for a notification
 	id     string // raw
@@ -74,6 +75,8 @@ func (f *Facade) inTurn(ctx context.Context, m wire.Message) {
 	switch {
 	case full && m.IsRequest():
 		f.refuse(m, codeInternal, f.describeError(m.Method, errFull))
+	case full:
+		f.log.Warn("notification dropped", "method", m.Method, "in", len(m.Raw))
 	case !waits:
 		f.take(ctx, m)
 	}
@@ -355,12 +358,13 @@ func (f *Facade) pass(ctx context.Context, m wire.Message) {
 		return
 	}
 	ready := l.ready()
-	if !ready && !l.enqueue(&pending{frame: m.Raw}) {
-		f.log.Warn("notification dropped", "method", m.Method, "in", len(m.Raw))
-	}
+	taken := ready || l.enqueue(&pending{frame: m.Raw})
 	f.mu.Unlock()
-	if ready {
+	switch {
+	case ready:
 		l.conn.Send(m.Raw)
+	case !taken:
+		f.log.Warn("notification dropped", "method", m.Method, "in", len(m.Raw))
 	}
 }
 
@@ -449,7 +453,7 @@ func (f *Facade) pump(ctx context.Context, l *link) {
 		m, err := l.conn.Recv()
 		if err != nil {
 			f.lost(l, err)
-			l.conn.Close()
+			f.closeConn(l.conn)
 			return
 		}
 		f.mu.Lock()

@@ -132,6 +132,13 @@ type choice struct {
 	whole bool // without "used", all fits: the meta-tools come only if a tool cannot be shown
 }
 
+// Level is how far the tools of a catalog are trimmed for a host: as "compact"
+// says, but less where they are all shown because they are few.
+func Level(s *config.Server, c *catalog.Catalog) string {
+	f := New(Options{Server: s})
+	return f.choose(f.withoutHidden(c)).level
+}
+
 // choose picks the tools to show: the used ones, or all. Without "used" a
 // catalog that fits surfaceBudget is shown whole.
 func (f *Facade) choose(c *catalog.Catalog) choice {
@@ -165,9 +172,11 @@ func (f *Facade) used(c *catalog.Catalog) (tools []catalog.Tool, taken map[strin
 				tools = append(tools, t)
 			}
 		}
-		if !matched && f.hidden(glob) {
+		switch {
+		case matched || len(c.Tools()) == 0:
+		case f.hidden(glob):
 			f.log.Warn("an entry of \"used\" is hidden by \"hide\"", "tool", glob)
-		} else if !matched && len(c.Tools()) > 0 {
+		default:
 			f.log.Warn("nothing matches an entry of \"used\"", "tool", glob, "nearest", joined(c.Nearest(strings.Trim(glob, "*?"), 3)))
 		}
 	}
@@ -282,10 +291,11 @@ func (f *Facade) listTools(ctx context.Context, v *view, m wire.Message) {
 
 // showTools sends the surface as it is now.
 func (f *Facade) showTools(v *view, m wire.Message) {
+	bare := f.bare()
 	f.mu.Lock()
 	s := v.surface
 	if s == nil || !f.o.Server.StaleOK && f.stale(v) {
-		s = f.bare()
+		s = bare
 	}
 	v.shown = s.tools
 	f.mu.Unlock()

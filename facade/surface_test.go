@@ -377,3 +377,18 @@ func TestOddSurfaces(t *testing.T) {
 		})
 	}
 }
+
+func TestLevel(t *testing.T) {
+	c, _ := catalog.New([][]byte{[]byte(`{"tools":[` + tool("a", "Does it.", "") + `]}`)})
+	for _, tt := range []struct{ name, config, want string }{
+		{"cuts nothing where all are shown because they are few", ``, "lossless"},
+		{"leaves those untouched that are to be", `,"compact":"off"`, "off"},
+		{"is the config's for used tools", `,"used":["a"],"compact":"tight"`, "tight"},
+		{"is the config's where all are listed", `,"surface":"all"`, "standard"},
+		{"does not count hidden tools", `,"hide":["a"],"compact":"tight"`, "tight"},
+	} {
+		if got := Level(entry(t, tt.config), c); got != tt.want {
+			t.Errorf("it %s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}

@@ -59,9 +59,10 @@ func (o Options) openings() ([]catalog.Head, error) {
 
 // renew lists one view and compares it with what was cached of it.
 func (f *Facade) renew(ctx context.Context, h catalog.Head) ([]Change, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	f.hostless = true
 	f.out = wire.NewWriter(io.Discard, hostQueue)
-	defer f.out.Close()
 	capabilities := "capabilities"
 	if h.View.Era == modern {
 		capabilities = metaCapabilities
@@ -78,7 +79,8 @@ func (f *Facade) renew(ctx context.Context, h catalog.Head) ([]Change, error) {
 	fresh, why := v.fresh, cmp.Or(v.missing, ctx.Err(), f.overdueError())
 	f.mu.Unlock()
 	f.hangUp()
-	f.wg.Wait()
+	cancel()
+	f.flush()
 	if !fresh {
 		return nil, why
 	}

@@ -179,9 +179,13 @@ func (f *Facade) stored(e *catalog.Entry) (*catalog.Catalog, error) {
 func (f *Facade) catalog(pages [][]byte, level slog.Level) *catalog.Catalog {
 	c, warnings := catalog.New(pages)
 	for _, w := range warnings {
-		f.log.Log(context.Background(), level, "catalog", "err", w)
+		f.log.Log(context.Background(), level, "catalog", "err", f.masked(w))
 	}
 	f.unmatched(c, level)
+	return f.withoutHidden(c)
+}
+
+func (f *Facade) withoutHidden(c *catalog.Catalog) *catalog.Catalog {
 	if len(f.o.Server.Hide) == 0 {
 		return c
 	}

@@ -54,7 +54,7 @@ type Server struct {
 	Upstream Upstream
 
 	Used                        []string // names and globs to show; nothing when Auto
-	Auto                        bool     // the ledger chooses what to show
+	Auto                        bool     // all if it fits SurfaceBudget, else nothing
 	Hide, ReadOnly, Destructive []string // globs
 
 	Surface    string // "meta" or "all"
