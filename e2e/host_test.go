@@ -91,6 +91,22 @@ func (h *host) hears(line string) {
 	}
 }
 
+// hearsAfter does something until a notification comes whose line begins so.
+func (h *host) hearsAfter(line string, do func()) {
+	h.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		do()
+		select {
+		case told := <-h.told:
+			if strings.HasPrefix(told, line) {
+				return
+			}
+		case <-time.After(time.Second):
+		}
+	}
+	h.t.Fatalf("no notification %q", line)
+}
+
 // use calls a tool by its own name and returns its text.
 func (h *host) use(tool string, args any) string {
 	h.t.Helper()

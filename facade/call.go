@@ -20,10 +20,15 @@ func (f *Facade) callTool(ctx context.Context, v *view, m wire.Message) {
 		f.refuse(m, codeInvalidParams, fmt.Sprintf("tools/call: params has more than one %q", twice))
 		return
 	}
-	name := m.Params.Get("name").Str
+	named := m.Params.Get("name")
+	if named.Type != gjson.String { // an upstream may read more into it than the guard does
+		f.refuse(m, codeInvalidParams, "tools/call: params.name is not a string")
+		return
+	}
+	name := named.Str
 	s := f.surfaceOf(v)
 	args := m.Params.Get("arguments")
-	switch s.meta[name] {
+	switch s.metaTool(name) {
 	case "discover":
 		f.searching(ctx, v, m, func(c *catalog.Catalog) (string, bool) { return f.discover(v, c, args), false })
 	case "describe":

@@ -246,6 +246,7 @@ func TestOverviewOfRealCatalogs(t *testing.T) {
 				t.Errorf("no page has %s", tool.Name)
 			}
 		}
+		said = strings.ReplaceAll(said, "\n… ", "") // where a page begins within a line
 		words := strings.Fields(lines(gjson.GetBytes(handshake, "instructions").Str))
 		if !strings.HasSuffix(strings.Join(strings.Fields(said), " "), strings.Join(words, " ")) {
 			t.Errorf("the upstream's instructions are not whole:\n%s", said)
@@ -266,12 +267,12 @@ func TestOverview(t *testing.T) {
 		name, query  string
 		begins, ends string
 	}{
-		{"begins with the first page", "", "All 403 tools of acme:\nthing: get_thing_0, get_thing_1,", "\n(Page 1 of 4. acme_discover with query \"page 2\" gives the next.)"},
+		{"begins with the first page", "", "All 403 tools of acme:\nthing: get_thing_0, get_thing_1,", "\n(Page 1 of 5. acme_discover with query \"page 2\" gives the next.)"},
 		{"gives that by its number", "page 1", "All 403 tools of acme:\n", "gives the next.)"},
-		{"goes on under the same noun", "Page 2", "thing: get_thing_", "\n(Page 2 of 4. acme_discover with query \"page 3\" gives the next.)"},
+		{"goes on under the same noun", "Page 2", "thing: get_thing_", "\n(Page 2 of 5. acme_discover with query \"page 3\" gives the next.)"},
 		{"takes a number however it is written", " page:2 ", "thing: get_thing_", "gives the next.)"},
-		{"ends with the upstream's own", "page 4", "", "\nLast line.\n(Page 4 of 4.)"},
-		{"ends there", "page 99", "", "\nLast line.\n(Page 4 of 4.)"},
+		{"ends with the upstream's own", "page 5", "… ", "\nLast line.\n(Page 5 of 5.)"},
+		{"ends there", "page 99", "… ", "\nLast line.\n(Page 5 of 5.)"},
 		{"is no page without a number", "page two", `No tool of acme matches "page two".`, "gives all."},
 	}
 	for _, tt := range tests {
@@ -280,7 +281,7 @@ func TestOverview(t *testing.T) {
 			t.Errorf("an overview that %s: %q\nsays %.100s … %s", tt.name, tt.query, got, got[len(got)-min(len(got), 200):])
 		}
 	}
-	if got := f.discover(v, c, gjson.Parse(`{"query":"page 3"}`)); !strings.Contains(got, "clock: stop_clock, wind_clock\nother: weigh\n\nFrom acme:\nFirst line.\n\nA long line goes on. A long") {
+	if got := f.discover(v, c, gjson.Parse(`{"query":"page 3"}`)); !strings.Contains(got, "clock: stop_clock, wind_clock\nother: weigh\n\nFrom acme:\n") {
 		t.Errorf("page 3 is\n%s", got)
 	}
 }

@@ -241,3 +241,42 @@ func FuzzHidden(f *testing.F) {
 		}
 	})
 }
+
+// TestNoCallPassesTheGuardBy shows that a call in which an upstream may read a
+// name that we do not is not sent at all.
+func TestNoCallPassesTheGuardBy(t *testing.T) {
+	for _, frame := range []string{
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"Name":"delete_x","arguments":{}}}`,
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":["delete_x"]}}`,
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":{"name":"delete_x"}}}`,
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":["delete_x"]}`,
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`,
+		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"delete_x"}}`,
+	} {
+		up := &fake{tools: []string{tool("delete_x", "Deletes it.", ""), tool("get_x", "Gets it.", "")}}
+		d := start(t, Options{Server: entry(t, `,"hide":["delete_*"]`)}, up)
+		d.open()
+		d.names()
+		d.send(frame)
+		d.ask("8", "tools/call", `{"name":"get_x","arguments":{}}`)
+		d.close()
+		if got := up.received("tools/call"); len(got) != 1 || !strings.Contains(got[0], "get_x") {
+			t.Errorf("%s: the upstream was sent %q", frame, got)
+		}
+	}
+}
+
+// TestMetaToolInAnotherCase shows that a meta-tool is found in any case, unless
+// the upstream has a tool of that name.
+func TestMetaToolInAnotherCase(t *testing.T) {
+	up := &fake{tools: []string{tool("get_x", "Gets it.", ""), tool("DESCRIBE", "Theirs.", "")}}
+	d := start(t, Options{Server: entry(t, `,"used":[]`)}, up)
+	d.open()
+	d.names()
+	if got := text(d.call("2", "Discover", `{"query":"get"}`)); !strings.Contains(got, "get_x(") {
+		t.Errorf("Discover says %s", got)
+	}
+	if got := text(d.call("3", "Describe", `{}`)); !strings.Contains(got, "DESCRIBE") {
+		t.Errorf("Describe says %s, want the upstream's", got)
+	}
+}

@@ -64,6 +64,9 @@ func digest(c *catalog.Catalog, tools []catalog.Tool, own string) string {
 			if len(word) >= longWord {
 				long++
 			}
+			if strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII }) {
+				long += len(word) / 2 // letters of rare scripts cost a token each, or more
+			}
 		}
 		more := append(nouns, noun)
 		if compact.Tokens([]byte(strings.Join(more, ", ")))+long > digestTokens {

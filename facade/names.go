@@ -2,6 +2,7 @@ package facade
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mcp-facade/catalog"
@@ -76,14 +77,38 @@ func (f *Facade) metaNames(shown map[string]string) map[string]string {
 	meta := map[string]string{}
 	for _, kind := range metaTools {
 		name := f.o.Server.Prefix + kind
-		for base := name; taken[strings.ToLower(name)]; {
-			base = metaPrefix(f.name()) + "_" + base
-			name = base
+		if taken[strings.ToLower(name)] {
+			name = metaPrefix(f.name()) + "_" + name
+			name = name[max(0, len(name)-maxMetaName):]
+		}
+		for base, n := name, 2; taken[strings.ToLower(name)]; n++ {
+			name = base + "_" + strconv.Itoa(n)
 		}
 		meta[kind] = name
 	}
 	return meta
 }
+
+// metaTool is which meta-tool a name is, in any case, unless the upstream has a
+// tool of that name; "" if it is none.
+func (s *surface) metaTool(name string) string {
+	if kind := s.meta[name]; kind != "" {
+		return kind
+	}
+	if _, theirs := s.names().upstream(name); theirs {
+		return ""
+	}
+	for shown, kind := range s.meta {
+		if strings.EqualFold(shown, name) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// maxMetaName bounds the name that a meta-tool is given beside those of the
+// upstream. Hosts put their own prefix before it.
+const maxMetaName = 48
 
 // metaPrefix is a server's name as part of a tool's name.
 func metaPrefix(server string) string {

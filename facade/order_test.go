@@ -221,3 +221,26 @@ func FuzzUnderstand(f *testing.F) {
 		}
 	})
 }
+
+// TestValidArgumentsStay shows that a string is opened, and an envelope, only
+// where the schema certainly means that.
+func TestValidArgumentsStay(t *testing.T) {
+	for _, tt := range []struct{ name, schema, args string }{
+		{"it leaves strings of a tuple alone", `{"type":"object","properties":{"row":{"type":"array","prefixItems":[{"type":"string"}],"items":{"type":"object"}}}}`, `{"row":["{\"a\":1}",{"b":2}]}`},
+		{"it leaves a string alone that one of several variants takes", `{"type":"object","anyOf":[{"properties":{"kind":{"const":"o"},"data":{"type":"object"}}},{"properties":{"kind":{"const":"s"},"data":{"type":"string"}}}]}`, `{"kind":"s","data":"{\"a\":1}"}`},
+		{"it leaves a string alone that a condition may take", `{"type":"object","properties":{"fmt":{"type":"string"}},"if":{"properties":{"fmt":{"const":"json"}}},"then":{"properties":{"body":{"type":"object"}}},"else":{"properties":{"body":{"type":"string"}}}}`, `{"fmt":"text","body":"{\"a\":1}"}`},
+		{"it leaves what a remote reference may take", `{"type":"object","properties":{"d":{"type":"object","$ref":"https://x.example/s"}}}`, `{"d":"{}"}`},
+		{"it opens no envelope where other names are allowed", `{"type":"object","properties":{"version":{"type":"string"}},"additionalProperties":{"type":"object"}}`, `{"input":{"version":"1"}}`},
+		{"it opens no envelope whose name fits a pattern", `{"type":"object","properties":{"id":{"type":"integer"}},"patternProperties":{"^p":{"type":"object"}},"additionalProperties":false}`, `{"params":{"id":1}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			up := &fake{tools: []string{tool("x", "Does it.", tt.schema)}}
+			d := start(t, Options{Server: entry(t, `,"used":[]`)}, up)
+			d.open()
+			d.names()
+			if got := text(d.call("2", "call", `{"tool":"x","args":`+tt.args+`}`)); gjson.Get(got, "arguments").Raw != tt.args {
+				t.Errorf("%s: the upstream is sent %s", tt.args, got)
+			}
+		})
+	}
+}

@@ -14,7 +14,7 @@ import (
 // overview is one page of what discover says to an empty query: the names of
 // all tools by what they are about, then all that the upstream says of itself.
 func (f *Facade) overview(v *view, c *catalog.Catalog, kind map[string]string, page int, note string) string {
-	p := pager{limit: discoverTokens - compact.Tokens([]byte(note)) - pageNote}
+	p := pager{limit: namesTokens - compact.Tokens([]byte(note)) - pageNote}
 	p.add(piece{text: f.allTools(c)})
 	for _, name := range f.namePieces(v, f.memoOf(c)) {
 		p.add(name)
@@ -77,7 +77,7 @@ func (f *Facade) theirInstructions(v *view) string {
 func (f *Facade) someNames(v *view, m *memo, kind map[string]string, tokens int) string {
 	names := f.namePieces(v, m)
 	head := "\n" + f.allTools(m.catalog) + "\n"
-	text, n := some(names, tokens-pageNote)
+	text, n := some(names, min(tokens, namesTokens)-pageNote)
 	if n < len(names) {
 		text += fmt.Sprintf("\nand %d more: %s with an empty query gives all.", len(names)-n, kind["discover"])
 	}
@@ -106,13 +106,17 @@ func (f *Facade) namePieces(v *view, m *memo) (all []piece) {
 	return all
 }
 
+// namesTokens is how much a page of names may cost by the estimate. Names with
+// numbers or of rare words cost up to half more than that.
+const namesTokens = 750
+
 // longLine is how many characters of a line stay together.
 const longLine = 400
 
 // linePieces are the lines of a text; long ones in parts, cut between words.
 func linePieces(text string) (all []piece) {
 	for _, line := range strings.Split(text, "\n") {
-		join := "\n"
+		join, label := "\n", ""
 		for rest := []rune(line); ; {
 			end := len(rest)
 			if end > longLine {
@@ -121,8 +125,8 @@ func linePieces(text string) (all []piece) {
 					end = len([]rune(string(rest[:end])[:space])) + 1
 				}
 			}
-			all = append(all, piece{join: join, text: string(rest[:end])})
-			if rest, join = rest[end:], ""; len(rest) == 0 {
+			all = append(all, piece{join: join, label: label, text: string(rest[:end])})
+			if rest, join, label = rest[end:], "", "… "; len(rest) == 0 {
 				break
 			}
 		}

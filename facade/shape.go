@@ -19,14 +19,16 @@ type shape struct {
 	required []string                // the parameters without which no call is valid
 	needed   []string                // those of them that have no default
 	closed   bool                    // no other names are allowed
-	loose    bool                    // no parameters are named, and any name is allowed
+	loose    bool                    // any name is allowed, by the schema's own words or because it names none
+	unsure   map[string]bool         // parameters of which more than one schema speaks, or one that does not bind
 }
 
 func shapeOf(schema []byte) *shape {
-	s := &shape{root: gjson.ParseBytes(schema), schemas: map[string]gjson.Result{}}
+	s := &shape{root: gjson.ParseBytes(schema), schemas: map[string]gjson.Result{}, unsure: map[string]bool{}}
 	s.closed = s.isClosed()
 	s.loose = !s.closed
 	s.read(s.root, true, s.budget())
+	s.loose = s.loose || s.open()
 	s.needed = slices.DeleteFunc(slices.Clone(s.required), s.hasDefault)
 	return s
 }
@@ -49,7 +51,7 @@ func (s *shape) read(v gjson.Result, binds bool, b *budget) {
 		switch key.Str {
 		case "properties":
 			s.loose = false
-			value.ForEach(func(name, schema gjson.Result) bool { s.add(name.Str, schema); return true })
+			value.ForEach(func(name, schema gjson.Result) bool { s.add(name.Str, schema, binds); return true })
 		case "required":
 			if binds {
 				s.require(value)
@@ -65,11 +67,23 @@ func (s *shape) read(v gjson.Result, binds bool, b *budget) {
 	})
 }
 
-func (s *shape) add(name string, schema gjson.Result) {
-	if !s.knows(name) {
-		s.names = append(s.names, name)
-		s.schemas[name] = schema
+func (s *shape) add(name string, schema gjson.Result, binds bool) {
+	if s.knows(name) {
+		s.unsure[name] = true
+		return
 	}
+	s.names = append(s.names, name)
+	s.schemas[name] = schema
+	s.unsure[name] = !binds
+}
+
+// open reports whether the schema speaks of other names than those of its
+// properties, so that one that it does not name is a name all the same. That
+// any are allowed, as many generators write of every tool, says nothing of them.
+func (s *shape) open() bool {
+	v := s.plain(s.root)
+	other := v.Get("additionalProperties")
+	return v.Get("patternProperties").Exists() || other.IsObject() && len(other.Map()) > 0
 }
 
 func (s *shape) require(names gjson.Result) {

@@ -62,7 +62,7 @@ func TestSurfaceNames(t *testing.T) {
 		{"gives way with its prefix", `,"used":["a"],"prefix":"x_"`, named("a", "X_CALL"), "a x_discover x_describe acme_x_call"},
 		{"gives way to a tool of the same name", `,"used":["*"]`, named("discover", "x"), "discover x acme_discover describe call"},
 		{"gives way to a tool that is not shown", `,"used":[]`, named("Call"), "discover describe acme_call"},
-		{"gives way twice", `,"used":[]`, named("call", "acme_call"), "discover describe acme_acme_call"},
+		{"gives way twice", `,"used":[]`, named("call", "acme_call"), "discover describe acme_call_2"},
 		{"does not give way to a hidden tool", `,"used":[],"hide":["call"]`, named("call"), "discover describe call"},
 		{"shows all without the meta-tools", `,"surface":"all","used":["b"]`, named("a", "b"), "a b"},
 		{"shows a catalog that fits without the meta-tools", ``, named("a", "b"), "a b"},

@@ -12,14 +12,16 @@ import (
 func (s *shape) unpacked(args gjson.Result, members []part) string {
 	c := changer{value: args}
 	for _, m := range members {
-		c.put(m.value, s.unpack(m.value, s.schemas[m.key]))
+		if !s.unsure[m.key] {
+			c.put(m.value, s.unpack(m.value, s.schemas[m.key]))
+		}
 	}
 	return c.text()
 }
 
 func (s *shape) unpack(v, schema gjson.Result) string {
 	switch {
-	case !schema.IsObject():
+	case !schema.IsObject() || s.doubtful(schema):
 	case v.Type == gjson.String:
 		if inner, ok := packed(v.Str, s.kinds(schema)); ok {
 			return s.unpack(inner, schema)
@@ -30,9 +32,31 @@ func (s *shape) unpack(v, schema gjson.Result) string {
 	return v.Raw
 }
 
+// doubtful reports whether a schema says what it takes in a way that is not
+// followed here: by a reference that leads elsewhere, or beside one.
+func (s *shape) doubtful(schema gjson.Result) bool {
+	ref := schema.Get("$ref")
+	if !ref.Exists() {
+		return false
+	}
+	alone := true
+	schema.ForEach(func(key, _ gjson.Result) bool {
+		switch key.Str {
+		case "$ref", "description", "title", "default", "examples", "$comment":
+		default:
+			alone = false
+		}
+		return alone
+	})
+	return !alone || !s.target(ref.Str).Exists()
+}
+
 func (s *shape) unpackEach(v, schema gjson.Result) string {
 	c := changer{value: v}
 	properties, items, object := schema.Get("properties"), schema.Get("items"), v.IsObject()
+	if !object && schema.Get("prefixItems").Exists() { // items is for those after them
+		return v.Raw
+	}
 	v.ForEach(func(key, value gjson.Result) bool {
 		inner := items
 		if object {
