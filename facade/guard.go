@@ -1,6 +1,9 @@
 package facade
 
 import (
+	"strings"
+	"unicode"
+
 	"mcp-facade/compact"
 	"mcp-facade/facade/config"
 )
@@ -31,14 +34,23 @@ func (f *Facade) hiddenBehind(v *view, name string) bool {
 	if up, ok := f.surfaceOf(v).names().upstream(name); ok && up == name {
 		return false
 	}
-	var folded []string
-	for _, glob := range hide {
-		folded = append(folded, fold(glob))
+	bare := make([]string, len(hide))
+	for i, glob := range hide {
+		bare[i] = strings.Join(lettered(glob, "*?"), "")
 	}
-	for _, bare := range f.unprefixed(name, serverEnds()) {
-		if config.Match(hide, bare) || config.Match(folded, fold(bare)) {
+	words := lettered(name, "")
+	for i := range words { // the first ones may be somebody's prefix
+		if config.Match(bare, strings.Join(words[i:], "")) {
 			return true
 		}
 	}
 	return false
+}
+
+// lettered are the parts of a name in lower case, of letters and digits, and
+// of what else is kept.
+func lettered(name, keep string) []string {
+	return strings.FieldsFunc(strings.ToLower(compact.Line(name)), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(keep, r)
+	})
 }
