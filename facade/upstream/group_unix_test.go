@@ -108,10 +108,14 @@ func TestDeserterHoldsThePipes(t *testing.T) {
 	}
 	life := newLifeline(t)
 	tg := target(t, life.action("deserter"), "hang")
-	tg.Args = append([]string{"--fork", tg.Command}, tg.Args...)
-	tg.Command = setsid
+	// The leader ends only when the deserter has left its group.
+	tg.Args = append([]string{"-c", `"$0" --fork "$@"; read line; exit 0`, setsid, tg.Command}, tg.Args...)
+	tg.Command = "/bin/sh"
 	c := open(t, tg, quick())
 	life.await("deserter")
+	if err := c.Send([]byte(`{"jsonrpc":"2.0","method":"go"}`)); err != nil {
+		t.Fatal(err)
+	}
 	if err, want := expectEnd(t, c), "acme: run: exited with status 0"; err.Error() != want {
 		t.Errorf("Recv: %v; want %s", err, want)
 	}

@@ -200,9 +200,9 @@ func (s *Writer) put(p []byte, n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.size = max(0, s.size-n)
-	s.cond.Broadcast()
-	if err == nil {
-		err = s.err
+	if s.err == nil { // before those wake who wait for room
+		s.err = err
 	}
-	return err
+	s.cond.Broadcast()
+	return s.err
 }
