@@ -274,7 +274,7 @@ func (f *Facade) listTools(ctx context.Context, v *view, m wire.Message) {
 	}
 	f.mu.Lock()
 	stale := v.surface == nil || f.stale(v)
-	wait := v.surface == nil || stale && !f.o.Server.StaleOK
+	wait := f.surfaceless(v)
 	f.mu.Unlock()
 	if stale {
 		f.revalidate(ctx, v)
@@ -289,12 +289,23 @@ func (f *Facade) listTools(ctx context.Context, v *view, m wire.Message) {
 	})
 }
 
+// surfaceless reports whether the view has no surface that may be shown. The caller
+// holds mu.
+func (f *Facade) surfaceless(v *view) bool {
+	return v.surface == nil || !f.o.Server.StaleOK && f.stale(v)
+}
+
 // showTools sends the surface as it is now.
 func (f *Facade) showTools(v *view, m wire.Message) {
-	bare := f.bare()
+	var bare *surface
 	f.mu.Lock()
+	if f.surfaceless(v) { // rendered without the lock, so there may be one by then
+		f.mu.Unlock()
+		bare = f.bare()
+		f.mu.Lock()
+	}
 	s := v.surface
-	if s == nil || !f.o.Server.StaleOK && f.stale(v) {
+	if f.surfaceless(v) {
 		s = bare
 	}
 	v.shown = s.tools
