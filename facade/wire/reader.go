@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"unicode/utf8"
 )
 
 // MaxFrame is the largest frame that is read, in bytes.
@@ -120,7 +119,7 @@ func (r *Reader) frame(line []byte) (Message, bool) {
 	m, err := s.message(line[:end])
 	if err == nil {
 		r.look(line[end:])
-		return r.valid(m, s.high)
+		return r.valid(m, &s)
 	}
 	if end == len(line) {
 		r.noise(line, err)
@@ -132,15 +131,14 @@ func (r *Reader) frame(line []byte) (Message, bool) {
 // trimMark cuts a byte order mark off.
 func trimMark(line []byte) []byte { return trim(bytes.TrimPrefix(line, []byte("\uFEFF"))) }
 
-// valid returns the message with what is not UTF-8 replaced. high is what the
-// scanner noted of its strings.
-func (r *Reader) valid(m Message, high uint64) (Message, bool) {
-	const notASCII = 0x8080808080808080
-	if high&notASCII == 0 || utf8.Valid(m.Raw) {
+// valid returns the message with what is not UTF-8 replaced. s has scanned its
+// strings.
+func (r *Reader) valid(m Message, s *scanner) (Message, bool) {
+	if s.isUTF8(m.Raw) {
 		return m, true
 	}
 	r.noise(m.Raw, ErrUTF8)
-	m, err := Parse(bytes.ToValidUTF8(m.Raw, []byte("\uFFFD")))
+	m, err := Parse(replaced(m.Raw))
 	return m, err == nil
 }
 
@@ -214,7 +212,7 @@ func (r *Reader) joined() (Message, bool) {
 		}
 		return Message{}, false
 	}
-	return r.valid(m, r.scan.high)
+	return r.valid(m, &r.scan)
 }
 
 // giveUp ends the holding: the first line is searched, the others are looked
