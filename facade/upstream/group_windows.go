@@ -20,10 +20,11 @@ type group struct {
 // newGroup has cmd start suspended: it must not start anything before it is in
 // the job. Its window, if it makes one, is not shown.
 func newGroup(cmd *exec.Cmd) *group {
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		HideWindow:    true,
-		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED,
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
+	cmd.SysProcAttr.HideWindow = true
+	cmd.SysProcAttr.CreationFlags = windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED
 	return &group{cmd: cmd}
 }
 

@@ -21,12 +21,16 @@ func program(t Target, mask *redactor) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, startError(t, mask, err)
 	}
-	return &exec.Cmd{
+	cmd := &exec.Cmd{
 		Path: path,
 		Args: append([]string{t.Command}, t.Args...),
 		Dir:  t.Dir,
 		Env:  append([]string{}, t.Env...), // never nil, which would mean ours
-	}, nil
+	}
+	if err := adapt(cmd); err != nil {
+		return nil, startError(t, mask, err)
+	}
+	return cmd, nil
 }
 
 // checkDir looks at the directory beforehand, because a failed start blames
@@ -52,14 +56,14 @@ func checkDir(t Target, mask *redactor) error {
 // lookUp finds the program's file. Its error is an *exec.Error.
 func lookUp(t Target) (string, error) {
 	if strings.ContainsRune(t.Command, '/') || strings.ContainsRune(t.Command, filepath.Separator) {
-		return lookUpAt(t.Dir, t.Command)
+		return lookUpAt(t.Dir, t.Command, t.Env)
 	}
 	err := exec.ErrNotFound
 	for _, dir := range filepath.SplitList(value(t.Env, "PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue // as os/exec: the current directory is no place for programs
 		}
-		path, e := exec.LookPath(filepath.Join(dir, t.Command))
+		path, e := find(filepath.Join(dir, t.Command), t.Env)
 		if e == nil {
 			return path, nil
 		}
@@ -70,14 +74,14 @@ func lookUp(t Target) (string, error) {
 	return "", &exec.Error{Name: t.Command, Err: err}
 }
 
-func lookUpAt(dir, command string) (string, error) {
+func lookUpAt(dir, command string, env []string) (string, error) {
 	path := command
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
 	path, err := filepath.Abs(path)
 	if err == nil {
-		path, err = exec.LookPath(path)
+		path, err = find(path, env)
 	}
 	if ee := new(exec.Error); errors.As(err, &ee) {
 		err = ee.Err

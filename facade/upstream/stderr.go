@@ -167,24 +167,18 @@ func (c *stdio) logStderr(line []byte, cut bool) {
 // unreadable puts an error in the place of an answer that is no message but
 // has an id that can be read: somebody waits for it.
 func (c *stdio) unreadable(line []byte, why error) bool {
-	answers := []gjson.Result{gjson.ParseBytes(line)}
-	if errors.Is(why, wire.ErrBatch) {
-		answers = answers[0].Array()
+	a := gjson.ParseBytes(line)
+	id := a.Get("id")
+	if !a.IsObject() || id.Type != gjson.String && id.Type != gjson.Number || a.Get("method").Exists() {
+		return false
 	}
-	found := false
-	for _, a := range answers {
-		id := a.Get("id")
-		if !a.IsObject() || id.Type != gjson.String && id.Type != gjson.Number || a.Get("method").Exists() {
-			continue
-		}
-		const internal = -32603 // JSON-RPC 2.0 §5.1
-		text := fmt.Sprintf("%s: the server's answer could not be read: %v", c.server, why)
-		if m, err := wire.Parse(wire.ErrorResponse(id.Raw, internal, text, nil)); err == nil {
-			c.inbox.put(m)
-			found = true
-		}
+	const internal = -32603 // JSON-RPC 2.0 §5.1
+	text := fmt.Sprintf("%s: the server's answer could not be read: %v", c.server, why)
+	m, err := wire.Parse(wire.ErrorResponse(id.Raw, internal, text, nil))
+	if err == nil {
+		c.inbox.put(m)
 	}
-	return found
+	return err == nil
 }
 
 // noise logs what wire.Reader could not take as it was. A frame that is lost or

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"mcp-facade/facade/wire"
+
+	"github.com/tidwall/gjson"
 )
 
 // A pace is how long the steps of an upstream's end last.
@@ -255,7 +257,7 @@ func (c *stdio) obituary(ending error) *Error {
 
 func (c *stdio) readOutput() {
 	defer close(c.outDone)
-	r := wire.NewReader(c.out, c.noise)
+	r := wire.NewReader(c.out, c.aside)
 	for {
 		m, err := r.Next()
 		if err != nil {
@@ -263,6 +265,24 @@ func (c *stdio) readOutput() {
 		}
 		c.inbox.put(m)
 	}
+}
+
+// aside takes what is no single message: a batch (MCP 2025-03-26) is several.
+func (c *stdio) aside(line []byte, err error) {
+	if !errors.Is(err, wire.ErrBatch) {
+		c.noise(line, err)
+		return
+	}
+	gjson.ParseBytes(line).ForEach(func(_, member gjson.Result) bool {
+		messages, err := wire.Frames([]byte(member.Raw))
+		for _, m := range messages {
+			c.inbox.put(m)
+		}
+		if err != nil {
+			c.noise([]byte(member.Raw), err)
+		}
+		return true
+	})
 }
 
 // supervise waits for the upstream's end, or for Close, and leaves nothing of

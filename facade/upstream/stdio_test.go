@@ -29,6 +29,8 @@ func TestMessages(t *testing.T) {
 			[]string{`{"jsonrpc":"2.0","id":9007199254740993,"method":"a"}`, `{"jsonrpc":"2.0","id":"b","result":{"z":1,"a":1.0}}`}},
 		{"passes over noise", []string{"say=starting…", "ready", "say=42", "say=", "say={\"level\":\"info\"}", "say=oops {", "ready", "eof"},
 			nil, []string{`{"jsonrpc":"2.0","method":"ready","params":null}`, `{"jsonrpc":"2.0","method":"ready","params":null}`}},
+		{"takes a batch apart", []string{`say=[{"jsonrpc":"2.0","id":1,"result":{}}, 7, {"jsonrpc":"2.0","method":"m"}]`, "eof"},
+			nil, []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","method":"m"}`}},
 		{"takes 17 MB both ways", []string{"echo"}, []string{big, big}, []string{big, big}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -305,7 +307,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 // TestUnreadableAnswer shows that an answer that is no message becomes an error
 // with its id, because somebody waits for it.
 func TestUnreadableAnswer(t *testing.T) {
-	for _, said := range []string{`{"id":7,"result":{}}`, `[{"jsonrpc":"2.0","id":7,"result":{}}]`, `{"jsonrpc":"2.0","id":7,"result":NaN}`} {
+	for _, said := range []string{`{"id":7,"result":{}}`, `[{"jsonrpc":"1.0","id":7,"result":{}}]`, `{"jsonrpc":"2.0","id":7,"result":NaN}`} {
 		c := open(t, target(t, "say="+said, "eof"), patient())
 		m, err := c.Recv()
 		if err != nil || m.Key() != "n7" || !m.Error.Exists() {

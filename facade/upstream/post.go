@@ -1,0 +1,273 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"sync"
+	"time"
+
+	"mcp-facade/facade/wire"
+)
+
+const (
+	// atOnce is the longest body for which room is made before it comes, in
+	// bytes. The length that a server gives need not be true.
+	atOnce = 32 << 20
+	// maxPage is how much is read of a page in the place of an answer, in bytes.
+	maxPage = 64 << 10
+)
+
+// call sends a request once what it has to follow has been answered, and reads
+// until it is over. It returns what became of it, unless it has been answered.
+func (c *httpConn) call(ctx context.Context, f *flight, after <-chan struct{}) *Failure {
+	switch {
+	case !await(ctx, after):
+		return nil
+	case c.hasLost():
+		return c.unsent(f)
+	case c.sse:
+		if failure := c.fallBack(ctx, f); failure != nil {
+			return failure
+		}
+	}
+	moved := c.hasMoved()
+	rep, err := c.do(ctx, c.post(f))
+	if err != nil {
+		return c.failure(f, c.network(err))
+	}
+	defer rep.close()
+	if rep.StatusCode/100 == 2 {
+		return c.accepted(ctx, f, rep)
+	}
+	text := c.refusalText(rep)
+	if !moved && mayBeSSE(f, rep, text) {
+		switch failure := c.fallBack(ctx, f); {
+		case failure == nil:
+			return c.call(ctx, f, after)
+		case errors.Is(failure, errEndpoint):
+			return failure
+		}
+	}
+	return c.refused(f, rep, text)
+}
+
+// post is the request that carries a frame.
+func (c *httpConn) post(f *flight) httpRequest {
+	return httpRequest{
+		method: http.MethodPost, accept: jsonType + ", " + eventStream,
+		message: &f.m, modern: f.modern, reached: &f.reached,
+	}
+}
+
+// mayBeSSE reports whether a refusal of initialize is one that an HTTP+SSE
+// server gives, or something before it (MCP 2025-11-25, basic/transports,
+// "Backwards Compatibility").
+func mayBeSSE(f *flight, rep *reply, text []byte) bool {
+	switch rep.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
+		http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	}
+	return f.m.Method == "initialize" && rep.StatusCode/100 == 4 && refusalIn(text).Raw == nil
+}
+
+// accepted reads the answer of a request that the server has taken.
+func (c *httpConn) accepted(ctx context.Context, f *flight, rep *reply) *Failure {
+	c.join(f, rep.Header)
+	kind := contentType(rep)
+	switch {
+	case c.hasMoved():
+		return c.elsewhere(ctx, f, rep)
+	case kind == eventStream:
+		return c.stream(ctx, f, rep)
+	case rep.StatusCode == http.StatusAccepted, rep.StatusCode == http.StatusNoContent, rep.ContentLength == 0:
+		return c.elsewhere(ctx, f, rep)
+	}
+	limit := int64(wire.MaxFrame)
+	if kind == "text/html" {
+		limit = maxPage
+	}
+	text, err := readBody(rep, limit)
+	if err == nil {
+		err = c.receive(text, f)
+	}
+	switch {
+	case isClosed(f.done):
+		return nil
+	case kind != jsonType:
+		return c.failure(f, c.unexpected(rep, kind, text))
+	case err != nil:
+		return c.failure(f, fmt.Errorf("the answer could not be read: %w", c.network(err)))
+	}
+	return c.failure(f, errors.New("the answer is to another request"))
+}
+
+// contentType is the media type of a body, without parameters.
+func contentType(rep *reply) string {
+	kind, _, _ := mime.ParseMediaType(rep.Header.Get("Content-Type"))
+	return kind
+}
+
+// readBody reads a body to its end, into room that fits if its length is known.
+func readBody(rep *reply, limit int64) ([]byte, error) {
+	if n := rep.ContentLength; n > 0 && n <= min(limit, atOnce) {
+		text := make([]byte, n)
+		_, err := io.ReadFull(rep.Body, text)
+		return text, err
+	}
+	return io.ReadAll(io.LimitReader(rep.Body, limit+1)) // one byte too many shows as such
+}
+
+// elsewhere waits for the answer of a request that was accepted without one: it
+// may come on another stream, while one is open.
+func (c *httpConn) elsewhere(ctx context.Context, f *flight, rep *reply) *Failure {
+	discard(rep.Response)
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+	case <-c.silence():
+		if !isClosed(f.done) {
+			return c.failure(f, fmt.Errorf("%s without an answer, and no stream is open that may bring it", status(rep.Response)))
+		}
+	}
+	return nil
+}
+
+// refused is what becomes of a request that the server has answered with
+// another status than 2xx. A JSON-RPC error is its answer, unless it is about
+// who may ask.
+func (c *httpConn) refused(f *flight, rep *reply, text []byte) *Failure {
+	refusal := refusalIn(text)
+	lost := forgotten(rep, text, &refusal, f)
+	if refusal.Raw != nil && refusal.Key() != f.key { // some servers have an id of their own for all refusals
+		refusal = adopted(refusal, f)
+	}
+	denied := rep.StatusCode == http.StatusUnauthorized || rep.StatusCode == http.StatusForbidden
+	switch {
+	case lost:
+		c.finish(ErrSession)
+		failure := c.unsent(f)
+		failure.Answer = refusal
+		return failure
+	case refusal.Raw != nil && !denied:
+		if c.claim(f) {
+			c.answer(f, refusal)
+		}
+		return nil
+	}
+	failure := c.failure(f, c.refusal(rep, text))
+	failure.Answer = refusal
+	failure.Unprocessed = rep.StatusCode == http.StatusUnauthorized
+	failure.Err.Hint = c.hint(rep)
+	return failure
+}
+
+// refusalIn is the JSON-RPC error that a body is, or a message without Raw.
+func refusalIn(text []byte) wire.Message {
+	ms, _ := wire.Frames(text)
+	if len(ms) != 1 || !ms[0].Error.Exists() {
+		return wire.Message{}
+	}
+	return ms[0]
+}
+
+// notification queues a notification: they go one after the other. done is
+// called when it has been answered, or has failed. The caller holds mu.
+func (c *httpConn) notification(m wire.Message, done ...func()) {
+	before, turn := c.turn, make(chan struct{})
+	c.turn = turn
+	if m.Method == "notifications/initialized" {
+		c.opened = turn
+	}
+	pass := sync.OnceFunc(func() { close(turn) })
+	c.tasks.Go(func() {
+		for _, then := range append(done, pass) {
+			defer then()
+		}
+		if await(c.life, before) && !c.hasLost() {
+			defer time.AfterFunc(c.tempo.order, pass).Stop()
+			c.notify(m, pass)
+		}
+	})
+}
+
+// notify sends a notification. It calls pass when the next one may go.
+func (c *httpConn) notify(m wire.Message, pass func()) {
+	c.tell(m, func() {
+		if m.Method == "notifications/initialized" && !c.hasMoved() {
+			c.standing.Do(c.stand)
+		}
+		pass()
+	})
+}
+
+// cancelled cancels a request: in the modern era by the end of its POST, in the
+// legacy era by the notification, and then so. A request that has reached nobody
+// needs no notification. The caller holds mu.
+func (c *httpConn) cancelled(m wire.Message) {
+	f := c.flights[wire.Key(m.Params.Get("requestId"))]
+	switch {
+	case f != nil && (f.modern || !f.reached.Load()):
+		f.cancel()
+	case f != nil:
+		c.notification(m, f.cancel)
+	case c.version != "":
+		c.notification(m)
+	}
+}
+
+// respond sends the host's answer to a request of the server.
+func (c *httpConn) respond(m wire.Message, after <-chan struct{}) {
+	if await(c.life, after) && !c.hasLost() {
+		c.tell(m, func() {})
+	}
+}
+
+// tell sends what gets no answer. It calls taken when the server has taken it.
+// What the server says all the same is passed on.
+func (c *httpConn) tell(m wire.Message, taken func()) {
+	rep, err := c.do(c.life, httpRequest{
+		method: http.MethodPost, accept: jsonType + ", " + eventStream, message: &m, modern: isModern(&m),
+	})
+	if err != nil {
+		c.untold(m, c.network(err))
+		return
+	}
+	defer rep.close()
+	if rep.StatusCode/100 == 2 {
+		taken()
+		defer time.AfterFunc(c.tempo.linger, rep.cancel).Stop()
+		c.overhear(rep)
+		return
+	}
+	text := c.refusalText(rep)
+	if refusal := refusalIn(text); forgotten(rep, text, &refusal, nil) {
+		c.finish(ErrSession)
+	}
+	c.untold(m, c.refusal(rep, text))
+}
+
+// overhear reads what the server says to a message that gets no answer.
+func (c *httpConn) overhear(rep *reply) {
+	if contentType(rep) == eventStream {
+		c.read(rep.Body, nil, &cursor{})
+		return
+	}
+	discard(rep.Response)
+}
+
+// untold tells that a message of no request has not been taken.
+func (c *httpConn) untold(m wire.Message, err error) {
+	if c.life.Err() != nil {
+		return
+	}
+	op := m.Method
+	if m.IsResponse() {
+		op = "answer a request of the server"
+	}
+	c.inbox.fail(&Failure{Frame: m.Raw, Err: &Error{Server: c.server, Op: op, Err: err}})
+}

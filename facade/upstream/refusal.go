@@ -1,0 +1,153 @@
+package upstream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+const (
+	// maxRefusal is how much is read of the text of a refusal, in bytes.
+	maxRefusal = 256 << 10
+	// maxShown is how much of it is shown, in bytes.
+	maxShown = 500
+	// maxField is how much of a header is shown, in bytes.
+	maxField = 100
+)
+
+// refusalText reads the body of a refusal, as much as comes in time.
+func (c *httpConn) refusalText(rep *reply) []byte {
+	defer time.AfterFunc(c.tempo.refusal, rep.cancel).Stop()
+	text, _ := io.ReadAll(io.LimitReader(rep.Body, maxRefusal))
+	return text
+}
+
+// status is the status of a response in words, with the time after which to
+// come again.
+func status(r *http.Response) string {
+	text := fmt.Sprintf("HTTP %d", r.StatusCode)
+	if words := http.StatusText(r.StatusCode); words != "" {
+		text += " " + words
+	}
+	after := harmless([]byte(r.Header.Get("Retry-After")))
+	switch {
+	case after == "":
+		return text
+	case strings.Trim(after, "0123456789") == "":
+		return text + ", retry after " + firstOf(after, maxField) + " s"
+	}
+	return text + ", retry after " + firstOf(after, maxField)
+}
+
+// refusal words a response that is neither an answer nor a stream.
+func (c *httpConn) refusal(rep *reply, text []byte) error {
+	words := status(rep.Response)
+	if rep.StatusCode/100 == 3 {
+		words += c.whither(rep.Response)
+	}
+	if scope := challenge(rep.Header, "scope"); scope != "" && challenge(rep.Header, "error") == "insufficient_scope" {
+		words += ", it needs the scope " + firstOf(c.mask.Load().line([]byte(scope)), maxField)
+	}
+	if shown := c.shown(rep, text); shown != "" {
+		words += ": " + shown
+	}
+	if rep.renewal != nil {
+		words += "; renew the authorization: " + c.mask.Load().line([]byte(rep.renewal.Error()))
+	}
+	return errors.New(words)
+}
+
+// whither says where a redirect leads, without what may be secret of it.
+func (c *httpConn) whither(r *http.Response) string {
+	to := location(r, r.Request.URL)
+	switch {
+	case to == nil:
+		return ", a redirect to nowhere"
+	case sameOrigin(to, r.Request.URL):
+		return ", a redirect within " + origin(to)
+	}
+	return ", a redirect to " + c.mask.Load().line([]byte(origin(to)))
+}
+
+// origin is the scheme, host and port of a URL.
+func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
+
+// hint says what to do about a refusal, or "".
+func (c *httpConn) hint(rep *reply) string {
+	switch {
+	case rep.StatusCode == http.StatusUnauthorized:
+		return fmt.Sprintf("check the authorization of %q in the servers file", c.server)
+	case rep.StatusCode/100 == 3:
+		return fmt.Sprintf("if that is where it is, correct the \"url\" of %q in the servers file", c.server)
+	}
+	return ""
+}
+
+// unexpected words a body of the wrong type.
+func (c *httpConn) unexpected(rep *reply, kind string, text []byte) error {
+	words := status(rep.Response) + " with "
+	if kind == "" {
+		words += "no Content-Type"
+	} else {
+		words += c.mask.Load().line([]byte(firstOf(kind, maxField)))
+	}
+	if shown := c.shown(rep, text); shown != "" {
+		words += ": " + shown
+	}
+	return errors.New(words)
+}
+
+// shown is a body on one line: harmless, without secrets, not long, of a page
+// what a reader would see.
+func (c *httpConn) shown(rep *reply, text []byte) string {
+	mask := c.mask.Load()
+	if m := refusalIn(text); m.Raw != nil {
+		text = []byte(m.Error.Get("message").Str)
+	}
+	text = mask.hide(text, false, len(text) == maxRefusal)
+	if isPage(rep, text) {
+		text = pageText(text)
+	}
+	return firstOf(strings.Join(strings.Fields(mask.clean(text)), " "), maxShown)
+}
+
+// isPage reports whether a body is HTML.
+func isPage(rep *reply, text []byte) bool {
+	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\uFEFF")), " \t\r\n")
+	head := bytes.ToLower(text[:min(len(text), len("<!doctype"))])
+	return contentType(rep) == "text/html" || bytes.HasPrefix(head, []byte("<!doctype")) || bytes.HasPrefix(head, []byte("<html"))
+}
+
+// network words a failure of the network: without the URL, and in a few words
+// where it is about reaching the server.
+func (c *httpConn) network(err error) error {
+	if ue := new(url.Error); errors.As(err, &ue) {
+		err = ue.Err
+	}
+	text := err.Error()
+	op, lookUp := new(net.OpError), new(net.DNSError)
+	switch {
+	case errors.As(err, &lookUp):
+		text = fmt.Sprintf("look up %s: %s", lookUp.Name, lookUp.Err)
+	case errors.As(err, &op) && op.Op == "dial" && op.Addr != nil:
+		text = fmt.Sprintf("connect to %s: %v", op.Addr, system(op.Err))
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		text = "the connection was closed before the end of the answer"
+	}
+	return errors.New(c.mask.Load().line([]byte(text)))
+}
+
+// system is what the system said, without the call that it said it of.
+func system(err error) error {
+	if se := new(os.SyscallError); errors.As(err, &se) {
+		return se.Err
+	}
+	return err
+}

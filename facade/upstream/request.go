@@ -1,0 +1,293 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"mcp-facade/facade/wire"
+)
+
+// What we take for an answer (MCP 2025-11-25, basic/transports, "Sending
+// Messages to the Server").
+const (
+	jsonType    = "application/json"
+	eventStream = "text/event-stream"
+)
+
+// maxRedirects is how many redirects of one request are followed.
+const maxRedirects = 5
+
+// An httpRequest is one request to the server, before what all have in common.
+type httpRequest struct {
+	method  string
+	message *wire.Message // the body; nil: none
+	modern  bool          // the message is of MCP 2026-07-28 or later
+	url     *url.URL      // nil: where frames go
+	accept  string
+	last    string       // Last-Event-ID; "": none
+	reached *atomic.Bool // set once there is a connection for it; may be nil
+	final   bool         // its authorization is not renewed
+}
+
+// A reply is what the server has answered to one request.
+type reply struct {
+	*http.Response
+	session bool  // the request carried a session id
+	renewal error // why an authorization that was refused could not be renewed
+	cancel  context.CancelFunc
+}
+
+// close ends the request, whatever is left of the body. Of no reply there is
+// nothing to close.
+func (r *reply) close() {
+	if r != nil {
+		r.Body.Close()
+		r.cancel()
+	}
+}
+
+// do sends a request. Whoever gets the reply closes it; ctx governs its body
+// too.
+func (c *httpConn) do(ctx context.Context, r httpRequest) (*reply, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	rep, err := c.authorized(ctx, r)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	rep.cancel = cancel
+	return rep, nil
+}
+
+// authorized sends a request, a second time if its authorization was refused
+// and could be renewed.
+func (c *httpConn) authorized(ctx context.Context, r httpRequest) (*reply, error) {
+	for first := true; ; first = false {
+		token, err := c.token(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rep, err := c.follow(ctx, r, token)
+		if err != nil || !first || r.final || c.auth == nil || !refusesToken(rep.Response) {
+			return rep, err
+		}
+		if rep.renewal = c.auth.Refresh(ctx, token, rep.Response); rep.renewal != nil {
+			return rep, nil
+		}
+		discard(rep.Response)
+	}
+}
+
+func (c *httpConn) token(ctx context.Context) (string, error) {
+	if c.auth == nil {
+		return "", nil
+	}
+	token, err := c.auth.Token(ctx)
+	if err != nil {
+		return "", fmt.Errorf("get the authorization: %w", err)
+	}
+	c.hide(token)
+	return token, nil
+}
+
+// refusesToken reports whether the server wants another authorization: RFC 6750,
+// section 3.1.
+func refusesToken(r *http.Response) bool {
+	return r.StatusCode == http.StatusUnauthorized ||
+		r.StatusCode == http.StatusForbidden && challenge(r.Header, "error") == "invalid_token"
+}
+
+// follow sends a request and goes where redirects of the same origin say, with
+// the same method and body. Any other redirect is the reply.
+func (c *httpConn) follow(ctx context.Context, r httpRequest, token string) (*reply, error) {
+	to := r.url
+	if to == nil {
+		to = c.target()
+	}
+	for hops := 0; ; hops++ {
+		req := c.build(ctx, r, to, token)
+		resp, err := c.transport.RoundTrip(req)
+		if err != nil {
+			return nil, err
+		}
+		next := redirect(resp, to)
+		if next == nil || hops == maxRedirects {
+			return &reply{Response: resp, session: req.Header.Get(sessionHeader) != ""}, nil
+		}
+		discard(resp)
+		to = next
+	}
+}
+
+// target is where frames go.
+func (c *httpConn) target() *url.URL {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.endpoint
+}
+
+// discard closes a body. One that is known to be short it reads first, so that
+// its connection can be used again.
+func discard(r *http.Response) {
+	const short = 4 << 10
+	if r.ContentLength >= 0 && r.ContentLength <= short {
+		io.Copy(io.Discard, r.Body)
+	}
+	r.Body.Close()
+}
+
+// redirect is where a response sends the same request on the same origin, or
+// nil.
+func redirect(r *http.Response, from *url.URL) *url.URL {
+	if r.StatusCode != http.StatusTemporaryRedirect && r.StatusCode != http.StatusPermanentRedirect {
+		return nil
+	}
+	to := location(r, from)
+	if to == nil || !sameOrigin(from, to) {
+		return nil
+	}
+	to.User, to.Fragment, to.RawFragment = nil, "", ""
+	return to
+}
+
+// location is what a redirect names, nil if that is no URL.
+func location(r *http.Response, from *url.URL) *url.URL {
+	to, err := from.Parse(r.Header.Get("Location"))
+	if err != nil {
+		return nil
+	}
+	return to
+}
+
+// sameOrigin compares scheme, host and port.
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// build makes the request as it is sent.
+func (c *httpConn) build(ctx context.Context, r httpRequest, to *url.URL, token string) *http.Request {
+	if r.reached != nil {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { r.reached.Store(true) }})
+	}
+	req := (&http.Request{Method: r.method, URL: to, Host: c.host, Header: c.header(r, token), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+	if r.message == nil {
+		return req
+	}
+	body := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.message.Raw)), nil }
+	req.Body, _ = body()
+	req.GetBody, req.ContentLength = body, int64(len(r.message.Raw))
+	return req
+}
+
+// header makes the headers of a request. Those of the protocol win over those
+// of the config.
+func (c *httpConn) header(r httpRequest, token string) http.Header {
+	h := c.headers.Clone()
+	if h.Get("User-Agent") == "" {
+		h.Set("User-Agent", c.agent)
+	}
+	if token != "" {
+		h.Set("Authorization", token)
+	}
+	if r.accept != "" {
+		h.Set("Accept", r.accept)
+	}
+	if r.last != "" {
+		h.Set("Last-Event-ID", r.last)
+	}
+	if r.message != nil {
+		h.Set("Content-Type", jsonType)
+		if repeatable(r.message.Method) {
+			h["X-Idempotency-Key"] = nil // is not sent, but lets http.Transport repeat it
+		}
+	}
+	if r.modern {
+		mirror(h, *r.message, c.schema)
+		return h
+	}
+	version, session := c.state()
+	if version != "" {
+		h.Set(versionHeader, version)
+	}
+	if session != "" {
+		h.Set(sessionHeader, session)
+	}
+	return h
+}
+
+// repeatable reports whether a request may be processed twice: it is sent again
+// if a connection that was kept turns out to be dead when it is used.
+func repeatable(method string) bool {
+	switch method {
+	case "initialize", "server/discover", "ping", "resources/read", "prompts/get", "completion/complete", "logging/setLevel":
+		return true
+	}
+	return strings.HasSuffix(method, "/list")
+}
+
+// isModern reports whether a message is of MCP 2026-07-28 or later.
+func isModern(m *wire.Message) bool {
+	return member(member(m.Params, "_meta"), versionKey).Str >= "2026-07-28"
+}
+
+// isVisible reports whether s has only visible ASCII characters, as a session
+// id must (MCP 2025-11-25, basic/transports, "Session Management").
+func isVisible(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// configured makes the headers of the config into those of requests, and takes
+// the Host out of them. user and password of the URL are an Authorization.
+func configured(headers []Header, user *url.Userinfo) (h http.Header, host string, err error) {
+	h = http.Header{}
+	for _, header := range headers {
+		name, value := header.Name, strings.Trim(header.Value, " \t\r\n")
+		if why := unsendable(name, value); why != "" {
+			return nil, "", fmt.Errorf("header %q: %s", harmless([]byte(name)), why)
+		}
+		if strings.EqualFold(name, "Host") {
+			host = value
+			continue
+		}
+		h.Add(name, value)
+	}
+	h.Del("Accept-Encoding") // or http.Transport would leave the decoding to us
+	if user != nil && h.Get("Authorization") == "" {
+		password, _ := user.Password()
+		h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)))
+	}
+	return h, host, nil
+}
+
+// unsendable says why HTTP has no such header, or "". RFC 9110, section 5.
+func unsendable(name, value string) string {
+	notToken := func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	}
+	control := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+	switch {
+	case name == "" || strings.ContainsFunc(name, notToken):
+		return "no header can have that name"
+	case strings.ContainsFunc(value, control):
+		return "its value holds a control character"
+	}
+	return ""
+}
