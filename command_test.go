@@ -73,6 +73,7 @@ func TestServeOnTerminal(t *testing.T) {
 		want string
 	}{
 		{"says what it waits for", []string{"--server", "acme"}, "mcp-facade: acme: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try acme\n"},
+		{"repeats no URL", []string{"--url", "https://mcp.acme.example/v1?key=hunter2"}, "mcp-facade: mcp-acme-example: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try --url URL\n"},
 		{"repeats no command line", []string{"--", "server", "hunter2"}, "mcp-facade: hunter2: waiting"},
 	}
 	for _, tt := range tests {

@@ -25,21 +25,21 @@ type command struct {
 // starts it.
 func commands() []command {
 	return []command{
-		{"try", "[NAME]", "config name url surface json", try},
+		{"try", "[NAME]", "config name url header surface json", try},
 		{"init", "", "config", initFile},
 		{"servers", "", "config json", servers},
-		{"tools", "NAME", "config name url surface json all explain", tools},
-		{"discover", "NAME [QUERY…]", "config name url json", discover},
-		{"describe", "NAME TOOL…", "config name url json", describe},
-		{"call", "NAME TOOL [JSON|-]", "config name url json", call},
-		{"refresh", "NAME", "config name url json", refresh},
+		{"tools", "NAME", "config name url header surface json all explain", tools},
+		{"discover", "NAME [QUERY…]", "config name url header json", discover},
+		{"describe", "NAME TOOL…", "config name url header json", describe},
+		{"call", "NAME TOOL [JSON|-]", "config name url header json", call},
+		{"refresh", "NAME", "config name url header json", refresh},
 		{"demo", "", "", demoUpstream},
 	}
 }
 
 // serving is what is done without a subcommand.
 func serving() command {
-	return command{"", "--server NAME", "server config name url surface", serve}
+	return command{"", "--server NAME", "server config name url header surface", serve}
 }
 
 // A usageError is a command line that says nothing we can do: exit code 2.
@@ -57,6 +57,7 @@ type options struct {
 	server, config, surface, name, url string
 	explain                            string
 	all, json, verbose, help, version  bool
+	headers                            []string // "NAME: VALUE", for url
 	inPlace                            []string // what stands after --; nil without it
 	given                              []string // the names of the flags that are set
 }
@@ -71,6 +72,7 @@ func (o *options) parse(args []string, everywhere bool) ([]string, error) {
 	fs.StringVar(&o.surface, "surface", o.surface, "")
 	fs.StringVar(&o.name, "name", o.name, "")
 	fs.StringVar(&o.url, "url", o.url, "")
+	headers := fs.StringArray("header", nil, "")
 	fs.StringVar(&o.explain, "explain", o.explain, "")
 	fs.BoolVar(&o.all, "all", o.all, "")
 	fs.BoolVar(&o.json, "json", o.json, "")
@@ -80,6 +82,7 @@ func (o *options) parse(args []string, everywhere bool) ([]string, error) {
 	if err := fs.Parse(args); err != nil {
 		return nil, usage("%v", err)
 	}
+	o.headers = append(o.headers, *headers...)
 	fs.Visit(func(f *pflag.Flag) { o.given = append(o.given, f.Name) })
 	return o.split(fs), nil
 }
@@ -184,6 +187,7 @@ tool, the model sees the few it needs and three small ones that reach the rest.
 For a host
   mcp-facade --server NAME            serve NAME over stdio
   mcp-facade [flags] -- COMMAND…      serve the server that COMMAND starts
+  mcp-facade [flags] --url URL        serve the server that URL reaches
 
 For you
   mcp-facade try [NAME]               act as a host: tools and tokens before and
@@ -199,11 +203,17 @@ For you
 
   Where NAME stands, a server that is in no file can stand at the end instead:
   mcp-facade tools -- npx -y @acme/mcp
+  mcp-facade tools --url https://mcp.acme.example/v1
 
 Flags
   --config FILE    the servers file (default: $MCP_FACADE_CONFIG, else
                    mcp-facade/facade.servers.json in your config directory)
-  --name NAME      what to call the server that stands after --
+  --url URL        a server that is in no file and is reached over HTTP
+  --header 'NAME: VALUE'
+                   goes with its requests, as often as it is given; ${VARIABLE}
+                   in it and in URL is replaced, so that no list of processes
+                   shows a token
+  --name NAME      what to call the server that stands after -- or --url
                    (default: what it calls itself)
   --surface KIND   what a host is shown, whatever the servers file says:
                    meta: the used tools, discover, describe and call;

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		"mcp-facade":    main,
 		"fake-upstream": fakeUpstream,
 		"host":          hostMain,
+		"with":          with,
 	})
 }
 
@@ -48,6 +49,8 @@ func TestScripts(t *testing.T) {
 			"lines":  lines,
 			"nofile": nofile,
 			"damage": damage,
+			"http":   startSite,
+			"stop":   stopSite,
 		},
 	})
 }
@@ -59,6 +62,7 @@ func newHome(e *testscript.Env) error {
 	}
 	// The race detector would let every process wait for a second at its end.
 	e.Setenv("GORACE", "atexit_sleep_ms=0")
+	e.Values[sitesKey{}] = map[string]func(){}
 	e.Setenv("servers", filepath.Join(e.WorkDir, "config", "mcp-facade", "facade.servers.json"))
 	return filepath.WalkDir(e.WorkDir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".json") {
@@ -150,6 +154,14 @@ func damage(ts *testscript.TestScript, _ bool, args []string) {
 	}))
 }
 
+// with runs a command with one more variable: with NAME=VALUE COMMAND ARGS…
+func with() {
+	cmd := exec.Command(os.Args[2], os.Args[3:]...)
+	cmd.Env = append(os.Environ(), os.Args[1])
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	fatal(cmd.Run())
+}
+
 // hostMain is a host: it writes the frames of a file to a command's stdin, each
 // request after the answer to the one before, and prints what comes back.
 //
@@ -214,7 +226,9 @@ func fakeUpstream() {
 	flag.Parse()
 	f.start()
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		f.handle(in.Text())
+		if answer := f.handle(in.Text()); answer != "" {
+			fmt.Println(answer)
+		}
 	}
 	if f.deaf {
 		signal.Ignore(syscall.SIGTERM)
@@ -235,50 +249,51 @@ func (f *fake) start() {
 	}
 }
 
-func (f *fake) handle(frame string) {
+// handle gives the answer to a frame, "" for none.
+func (f *fake) handle(frame string) string {
 	id := gjson.Get(frame, "id").Raw
 	switch method := gjson.Get(frame, "method").Str; {
 	case f.silent || id == "":
+		return ""
 	case method == "initialize" && f.dies != "":
 		fmt.Fprintln(os.Stderr, f.dies, os.Getenv(f.tells))
 		os.Exit(4)
+		return ""
 	case method == "initialize":
-		answer(id, fmt.Sprintf(`{"protocolVersion":%s,"capabilities":{"tools":{}},"serverInfo":{"name":%q,"version":"1"},"instructions":"Be kind."}`,
+		return answer(id, fmt.Sprintf(`{"protocolVersion":%s,"capabilities":{"tools":{}},"serverInfo":{"name":%q,"version":"1"},"instructions":"Be kind."}`,
 			gjson.Get(frame, "params.protocolVersion").Raw, f.name))
 	case method == "tools/list":
 		text, err := os.ReadFile(f.tools)
 		fatal(err)
-		answer(id, `{"tools":[`+strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", ",")+`]}`)
+		return answer(id, `{"tools":[`+strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", ",")+`]}`)
 	case method == "tools/call":
-		f.call(id, gjson.Get(frame, "params.name").Str, gjson.Get(frame, "params.arguments"))
-	default:
-		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", id)
+		return f.call(id, gjson.Get(frame, "params.name").Str, gjson.Get(frame, "params.arguments"))
 	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, id)
 }
 
 // call runs a tool: fail answers with an error, die exits, getenv gives the
 // variable that is asked for, any other repeats its arguments.
-func (f *fake) call(id, tool string, args gjson.Result) {
+func (f *fake) call(id, tool string, args gjson.Result) string {
 	switch tool {
 	case "fail":
-		answer(id, `{"content":[{"type":"text","text":"the disk is full"}],"isError":true}`)
+		return answer(id, `{"content":[{"type":"text","text":"the disk is full"}],"isError":true}`)
 	case "die":
 		fmt.Fprintln(os.Stderr, "out of memory")
 		os.Exit(5)
 	case "getenv":
 		value, ok := os.LookupEnv(args.Get("name").Str)
-		said(id, fmt.Sprintf("%s=%s %v", args.Get("name").Str, value, ok))
-	default:
-		said(id, tool+" "+args.Raw)
+		return said(id, fmt.Sprintf("%s=%s %v", args.Get("name").Str, value, ok))
 	}
+	return said(id, tool+" "+args.Raw)
 }
 
-func said(id, text string) {
+func said(id, text string) string {
 	b, err := json.Marshal(text)
 	fatal(err)
-	answer(id, `{"content":[{"type":"text","text":`+string(b)+`}]}`)
+	return answer(id, `{"content":[{"type":"text","text":`+string(b)+`}]}`)
 }
 
-func answer(id, result string) {
-	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", id, result)
+func answer(id, result string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
 }

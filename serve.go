@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -19,7 +18,6 @@ import (
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/demo"
-	"mcp-facade/facade/upstream"
 )
 
 // serve serves one server to the host on stdin and stdout.
@@ -56,8 +54,11 @@ func (o *options) asks() bool { return o.server != "" || o.url != "" || o.inPlac
 
 // again is how the same server is named to a subcommand.
 func (o *options) again(s *config.Server) string {
-	if o.server != "" {
+	switch {
+	case o.server != "":
 		return s.Name
+	case o.url != "":
+		return "--url URL"
 	}
 	return "-- COMMAND…"
 }
@@ -88,18 +89,37 @@ func (e *env) find(o *options) (*config.Server, error) {
 		return nil, usage("two servers are named: want one of --server, --url and a command after --")
 	case o.inPlace != nil && len(o.inPlace) == 0:
 		return nil, usage("there is no command after --")
+	case o.headers != nil && o.url == "":
+		return nil, usage(`--header goes with --url; in the servers file it is "headers"`)
 	case o.inPlace != nil:
 		return config.InPlace(name, o.inPlace[0], o.inPlace[1:]), nil
 	case o.url != "":
-		return config.InPlaceURL(name, o.url), nil
+		return o.remote(name)
 	case o.name != "":
-		return nil, usage("--name is for a command after --: %s has its name from the servers file", o.server)
+		return nil, usage("--name is for --url and a command after --: %s has its name from the servers file", o.server)
 	}
 	file, err := e.file(o)
 	if err != nil {
 		return nil, err
 	}
 	return file.Server(o.server)
+}
+
+// remote is the server at --url.
+func (o *options) remote(name string) (*config.Server, error) {
+	var headers []config.Var
+	for _, h := range o.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return nil, usage(`--header: want "NAME: VALUE", have no colon`)
+		}
+		headers = append(headers, config.Var{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
+	}
+	s, err := config.InPlaceURL(name, o.url, headers)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	return s, nil
 }
 
 // inPlaceName is what a server that is in no file is called until it says its
@@ -191,7 +211,7 @@ func (e *env) facadeOptions(o *options, s *config.Server, level slog.Level) faca
 	return facade.Options{
 		Server:  s,
 		Unnamed: s.Path == "" && o.name == "",
-		Dial:    func(ctx context.Context) (upstream.Conn, error) { return e.dial(ctx, s, log) },
+		Dial:    (&dialer{env: e, server: s, log: log}).dial,
 		Store:   store,
 		Version: clean(e.version),
 		Log:     log,
@@ -209,38 +229,7 @@ func (e *env) store(o *options, s *config.Server) (*catalog.Store, error) {
 	return catalog.OpenStore(dir, e.logger(o, s.Name, slog.LevelWarn)), nil
 }
 
-// dial starts the server.
-func (e *env) dial(ctx context.Context, s *config.Server, log *slog.Logger) (upstream.Conn, error) {
-	var claude []byte
-	if s.Upstream.EnvFrom != "" {
-		claude = readRegular(filepath.Join(e.home, ".claude.json"), claudeLimit)
-	}
-	p, err := s.Process(e.environ, claude, e.cwd)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range p.Warnings {
-		log.Warn("config", "err", w)
-	}
-	return upstream.Dial(ctx, upstream.Target{
-		Server: s.Name, InPlace: s.Path == "", Command: p.Command, Args: p.Args, Dir: p.Dir, Env: p.Env, Secrets: p.Secrets, Hurry: e.hurry, Log: log})
-}
-
 // demoUpstream is the embedded server that try starts.
 func demoUpstream(_ context.Context, e *env, _ *options, _ []string) error {
 	return demo.Serve(e.stdin, e.stdout)
-}
-
-// claudeLimit bounds ~/.claude.json, which holds a user's whole history.
-const claudeLimit = 64 << 20
-
-// readRegular reads a file, nil if there is none that can be read without
-// waiting and within the limit, in bytes.
-func readRegular(path string, limit int64) []byte {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > limit {
-		return nil
-	}
-	data, _ := os.ReadFile(path)
-	return data
 }

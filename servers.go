@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,12 +53,13 @@ func writeNew(path string, data []byte) error {
 
 // A serverLine is one server as servers lists it.
 type serverLine struct {
-	Name     string     `json:"name"`
-	Upstream string     `json:"upstream"` // its command or URL, without what may be secret
-	State    string     `json:"state"`    // "fresh", "stale", "not cached" or "error"
-	Tools    *int       `json:"tools"`    // null: not cached
-	Listed   *time.Time `json:"listed"`   // null: not cached
-	Reason   string     `json:"reason,omitempty"`
+	Name      string     `json:"name"`
+	Transport string     `json:"transport"` // "stdio", "http" or "sse"; "": not known
+	Upstream  string     `json:"upstream"`  // its command, or the origin of its URL: without what may be secret
+	State     string     `json:"state"`     // "fresh", "stale", "not cached" or "error"
+	Tools     *int       `json:"tools"`     // null: not cached
+	Listed    *time.Time `json:"listed"`    // null: not cached
+	Reason    string     `json:"reason,omitempty"`
 }
 
 // A serverReport is what servers --json prints.
@@ -88,7 +89,7 @@ func servers(_ context.Context, e *env, o *options, args []string) error {
 	}
 	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	for _, l := range lines {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", l.Name, l.Upstream, l.state(file.Path))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.Name, l.Transport, l.Upstream, l.state(file.Path))
 	}
 	return w.Flush()
 }
@@ -98,7 +99,7 @@ func (e *env) serverLine(o *options, file *config.File, name string) serverLine 
 	l := serverLine{Name: name, State: "error"}
 	s, err := file.Server(name)
 	if err == nil {
-		l.Upstream = whereabouts(s)
+		l.Transport, l.Upstream = e.whereabouts(s)
 		err = s.Unbuilt()
 	}
 	if err != nil {
@@ -118,17 +119,13 @@ func (e *env) serverLine(o *options, file *config.File, name string) serverLine 
 	return l
 }
 
-// whereabouts is the server's command without its arguments, or its URL without
-// user and query: those may hold secrets.
-func whereabouts(s *config.Server) string {
+// whereabouts are how the server is reached and where: its command without its
+// arguments, or the origin of its URL. The rest may hold secrets.
+func (e *env) whereabouts(s *config.Server) (transport, where string) {
 	if s.Upstream.Command != "" {
-		return s.Upstream.Command
+		return "stdio", s.Upstream.Command
 	}
-	u, err := url.Parse(s.Upstream.URL)
-	if err != nil {
-		return "a URL"
-	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	return cmp.Or(s.Upstream.Transport, "http"), cmp.Or(s.Origin(e.environ), "a URL")
 }
 
 // stale reports whether a stored listing is past the server's TTL, or past the

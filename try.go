@@ -198,10 +198,13 @@ func (way *tour) walk(h *host, s *config.Server, t *trial) (err error) {
 // serveArgs are the arguments that serve what o names.
 func serveArgs(o *options) []string {
 	var args []string
-	for _, flag := range [][2]string{{"--server", o.server}, {"--config", o.config}, {"--surface", o.surface}, {"--name", o.name}} {
+	for _, flag := range [][2]string{{"--server", o.server}, {"--config", o.config}, {"--surface", o.surface}, {"--name", o.name}, {"--url", o.url}} {
 		if flag[1] != "" {
 			args = append(args, flag[0], flag[1])
 		}
+	}
+	for _, header := range o.headers {
+		args = append(args, "--header", header)
 	}
 	if o.verbose {
 		args = append(args, "--verbose")

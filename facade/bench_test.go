@@ -91,7 +91,7 @@ func duplex(serve func(in io.Reader, out io.Writer)) (w *io.PipeWriter, r *io.Pi
 func roundTrips(b *testing.B, size int) {
 	result := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat(`The quick \"brown\" fox.\n`, max(1, size/25)) + `"}]}`)
 	direct := func(in io.Reader, out io.Writer) { echo(in, out, result) }
-	dial := func(context.Context) (upstream.Conn, error) {
+	dial := func(context.Context, func(string) []byte) (upstream.Conn, error) {
 		w, r, wait := duplex(direct)
 		return &pipeConn{wire.NewWriter(w, hostQueue), wire.NewReader(r, nil), func() { w.Close(); wait() }}, nil
 	}

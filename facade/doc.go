@@ -20,8 +20,11 @@
 //
 // On the way back pump (relay.go) takes each line of the upstream: an answer
 // goes to the host as it is, with its own id; so does a request or a
-// notification, but for the few of DESIGN's table. When the upstream ends, lost
-// (link.go) tells everybody who waits how, and the next request starts it anew.
+// notification, but for the few of DESIGN's table. Over HTTP one request may fail
+// alone, or be sent again in a new session (failure.go); so may a call take too
+// long (patience.go). When the upstream ends, lost (link.go) tells everybody who
+// waits how, and the next request starts it anew: after a while, if it has ended
+// at every start (restart.go). One that nobody needs may rest (idle.go).
 //
 // What the upstream lists is a [catalog.Catalog], held by a view: what one
 // opening of a host (era, version, capabilities) makes of the upstream. Each

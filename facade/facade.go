@@ -33,15 +33,20 @@ const stuck = 10 * time.Second
 // hurried is what is left of a wait once a signal has reached us.
 const hurried = 300 * time.Millisecond
 
+// A Dial opens a connection to the upstream and returns when its context ends.
+// schema gives the inputSchema of a tool as the upstream lists it, nil where
+// that is not known; it may be called while the connection lasts.
+type Dial func(ctx context.Context, schema func(tool string) []byte) (upstream.Conn, error)
+
 // Options say which upstream a Facade serves, and how it is reached.
 type Options struct {
 	Server  *config.Server
-	Unnamed bool                                         // Server.Name stands in until the upstream has said its own
-	Dial    func(context.Context) (upstream.Conn, error) // must return when its context ends
-	Store   *catalog.Store                               // nil: nothing is cached on disk
-	Version string                                       // of this program, if it is a clean build; "": no stored rendering is trusted
-	Log     *slog.Logger                                 // nil: nothing is logged
-	Hurry   <-chan struct{}                              // closed once a signal has reached us; nil: never
+	Unnamed bool // Server.Name stands in until the upstream has said its own
+	Dial    Dial
+	Store   *catalog.Store  // nil: nothing is cached on disk
+	Version string          // of this program, if it is a clean build; "": no stored rendering is trusted
+	Log     *slog.Logger    // nil: nothing is logged
+	Hurry   <-chan struct{} // closed once a signal has reached us; nil: never
 }
 
 // A Facade serves one host from one upstream. New makes it, Run uses it up.
@@ -80,6 +85,10 @@ type Facade struct {
 	subscribed  []subscription // the resources that the host follows, in its order
 	listens     map[string]*listen
 	closing     bool          // no connection is opened any more
+	retired     []*link       // connections that are out of use and still answer what is under way
+	tired       *tired        // the upstream has failed at its last starts; nil: it has not
+	regained    int           // times that a connection was opened only because the host follows something
+	leaving     chan struct{} // closed when the connection that nobody needed has ended; nil: there was none
 	asking      int           // requests of the host that it waits for
 	settled     chan struct{} // closed when asking reaches 0 after the host's end; nil before
 	hinted      map[string]bool
@@ -128,7 +137,7 @@ func (f *Facade) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	case <-f.end:
 	case <-ctx.Done():
 	}
-	f.hangUp()
+	f.hangUp(ctx)
 	cancel()
 	f.flush()
 	return err
@@ -136,7 +145,7 @@ func (f *Facade) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // read hands each message of the host to handle, in order.
 func (f *Facade) read(ctx context.Context, in io.Reader) error {
-	r := wire.NewReader(in, f.malformed)
+	r := wire.NewReader(in, func(line []byte, err error) { f.malformed(ctx, line, err) })
 	for {
 		m, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -148,7 +157,7 @@ func (f *Facade) read(ctx context.Context, in io.Reader) error {
 		if !f.enter() {
 			return nil
 		}
-		f.handle(ctx, m)
+		f.handle(ctx, m, nil)
 		f.wg.Done()
 	}
 }
@@ -238,11 +247,20 @@ func (f *Facade) send(frame []byte) {
 }
 
 // malformed answers what is no message, as JSON-RPC 2.0 §5.1 says.
-func (f *Facade) malformed(line []byte, err error) {
+func (f *Facade) malformed(ctx context.Context, line []byte, err error) {
+	if errors.Is(err, wire.ErrBatch) {
+		if f.enter() {
+			f.batched(ctx, line)
+			f.wg.Done()
+		}
+		return
+	}
 	f.log.Warn("frame of the host not understood", "err", err, "in", len(line))
 	id := "null"
-	if said := gjson.GetBytes(line, "id"); line[0] == '{' && (said.Type == gjson.String || said.Type == gjson.Number) {
-		id = said.Raw
+	frame := gjson.ParseBytes(line)
+	said, answers := frame.Get("id"), !frame.Get("method").Exists() && (frame.Get("result").Exists() || frame.Get("error").Exists())
+	if line[0] == '{' && !answers && (said.Type == gjson.String || said.Type == gjson.Number) {
+		id = said.Raw // that of an answer is the upstream's, and may be another request's of the host
 	}
 	switch {
 	case errors.Is(err, wire.ErrUTF8):

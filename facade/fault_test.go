@@ -324,10 +324,10 @@ func TestHostEnds(t *testing.T) {
 					time.AfterFunc(test.answer, func() { c.write(`{"jsonrpc":"2.0","id":5,"result":{"late":true}}`) })
 					return nil, true
 				}
-				o := Options{Store: warmed(t, up), Version: "v", Dial: func(ctx context.Context) (upstream.Conn, error) {
+				o := Options{Store: warmed(t, up), Version: "v", Dial: func(ctx context.Context, _ func(string) []byte) (upstream.Conn, error) {
 					select {
 					case <-time.After(test.dial):
-						return up.dial(ctx)
+						return up.dial(ctx, nil)
 					case <-ctx.Done():
 						return nil, ctx.Err()
 					}
@@ -388,9 +388,9 @@ func TestContextEnds(t *testing.T) {
 func TestDialOutlastsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := issues()
-		d := start(t, Options{Dial: func(ctx context.Context) (upstream.Conn, error) {
+		d := start(t, Options{Dial: func(ctx context.Context, _ func(string) []byte) (upstream.Conn, error) {
 			time.Sleep(5 * time.Second)
-			return up.dial(ctx)
+			return up.dial(ctx, nil)
 		}}, up)
 		d.send(line("0", "vendor/x", ""))
 		d.close()
@@ -413,8 +413,8 @@ func (c deafConn) Send(frame []byte) error {
 func TestDeathBeforeSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := issues()
-		d := start(t, Options{Dial: func(ctx context.Context) (upstream.Conn, error) {
-			c, err := up.dial(ctx)
+		d := start(t, Options{Dial: func(ctx context.Context, _ func(string) []byte) (upstream.Conn, error) {
+			c, err := up.dial(ctx, nil)
 			return deafConn{c.(*fakeConn)}, err
 		}}, up)
 		d.open()
@@ -466,8 +466,8 @@ func TestHostStopsReading(t *testing.T) {
 		t.Run("it "+test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				up := issues()
-				dial := func(ctx context.Context) (upstream.Conn, error) {
-					c, err := up.dial(ctx)
+				dial := func(ctx context.Context, _ func(string) []byte) (upstream.Conn, error) {
+					c, err := up.dial(ctx, nil)
 					return wideConn{c.(*fakeConn), test.size}, err
 				}
 				ctx, cancel := context.WithCancel(t.Context())

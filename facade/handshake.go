@@ -129,8 +129,10 @@ func listed(array []byte) string {
 // whatever the upstream says next.
 func (f *Facade) welcomed(ctx context.Context, l *link, v *view, m wire.Message, err error) {
 	switch {
-	case err != nil: // the connection has ended; lost has told everybody
+	case err != nil:
+		f.lost(ctx, l, err)
 		f.greetAll(nil, nil)
+		f.spawn(func() { f.closeConn(l.conn) })
 		return
 	case !m.Result.IsObject():
 		f.unwelcome(ctx, l, v, m)
@@ -185,7 +187,7 @@ func (f *Facade) unwelcome(ctx context.Context, l *link, v *view, m wire.Message
 		}
 	}
 	if !f.again(ctx, l, v, err) {
-		f.lost(l, err)
+		f.lost(ctx, l, err)
 		f.greetAll(nil, nil)
 	}
 	f.spawn(func() { f.closeConn(l.conn) })
@@ -266,7 +268,7 @@ func (f *Facade) forwardProbe(ctx context.Context, v *view, m wire.Message) {
 // connection.
 func (f *Facade) sendProbe(ctx context.Context, l *link, p *pending) {
 	if err := l.dial(); err != nil {
-		f.lost(l, err)
+		f.lost(ctx, l, err)
 		return
 	}
 	f.mu.Lock()
@@ -400,12 +402,40 @@ func (f *Facade) setEra(era string) {
 	}
 }
 
-// refuseVersion answers a modern request that a legacy upstream cannot take:
-// MCP 2026-07-28, basic/versioning.
-func (f *Facade) refuseVersion(m wire.Message, v *view) {
-	data := []byte(`{"supported":["` + strings.Join(legacyVersions, `","`) + `"],"requested":`)
-	data = append(wire.AppendString(data, v.key.Version), '}')
-	f.answer(m, wire.ErrorResponse(m.ID.Raw, codeUnsupportedVersion, "Unsupported protocol version", data))
+// misfit answers a request that the upstream cannot take for the way it says its
+// era: in a version that the upstream does not have, or without what every
+// modern request carries (MCP 2026-07-28, basic, "_meta"). It reports whether it
+// did.
+func (f *Facade) misfit(m wire.Message, v *view) bool {
+	f.mu.Lock()
+	opened := f.current != nil
+	offered := gjson.GetBytes(v.handshake, "supportedVersions")
+	f.mu.Unlock()
+	switch {
+	case v.key.Era == legacy && !opened && f.knownEra() == modern:
+		f.refuse(m, codeInvalidParams, m.Method+": params._meta lacks "+memberName(metaVersion)+", and no initialize has come before")
+	case v.key.Era == legacy:
+		return false
+	case !m.Params.Get("_meta." + metaCapabilities).IsObject():
+		f.refuse(m, codeInvalidParams, m.Method+": params._meta lacks "+memberName(metaCapabilities))
+	case f.knownEra() == legacy:
+		f.refuseVersion(m, v, `["`+strings.Join(legacyVersions, `","`)+`"]`)
+	case offered.IsArray() && !slices.ContainsFunc(offered.Array(), func(o gjson.Result) bool { return o.Str == v.key.Version }):
+		f.refuseVersion(m, v, offered.Raw)
+	default:
+		return false
+	}
+	return true
+}
+
+// memberName is the name in a gjson path.
+func memberName(path string) string { return strings.ReplaceAll(path, `\`, "") }
+
+// refuseVersion answers a request in a version that the upstream does not have:
+// MCP 2026-07-28, basic/versioning. supported is a raw array.
+func (f *Facade) refuseVersion(m wire.Message, v *view, supported string) {
+	data := append([]byte(`{"supported":`+supported+`,"requested":`), wire.AppendString(nil, v.key.Version)...)
+	f.answer(m, wire.ErrorResponse(m.ID.Raw, codeUnsupportedVersion, "Unsupported protocol version", append(data, '}')))
 }
 
 // welcome is the result of initialize: the upstream's own with the version at

@@ -35,6 +35,11 @@ type link struct {
 	followed  bool            // it has been asked to say when its tools change
 	late      bool            // startTimeout has passed: requests do not wait any more
 	heard     bool            // the upstream has said something
+	useful    bool            // it has answered more than its opening
+	refused   bool            // it is not even tried, see tired
+	used      time.Time       // when something was last sent or received
+	tasks     bool            // work may go on that nobody asks for
+	asleep    bool            // it was ended because nobody needed it
 	gone      bool
 }
 
@@ -93,8 +98,12 @@ func (f *Facade) connect(ctx context.Context, v *view) *link {
 func (f *Facade) newLink(ctx context.Context) *link {
 	l := &link{started: time.Now(), over: make(chan struct{}), opening: map[string]bool{}, open: map[string]bool{}}
 	l.dial = sync.OnceValue(func() error { return f.dial(ctx, l) })
-	if f.closing {
+	switch {
+	case f.closing:
 		l.dial = func() error { return errClosing }
+	case f.tired != nil && time.Now().Before(f.tired.until):
+		why := f.tired
+		l.refused, l.dial = true, func() error { return why }
 	}
 	f.after(ctx, f.o.Server.StartTimeout, l.over, func() { f.overdue(l) })
 	f.link = l
@@ -105,7 +114,7 @@ func (f *Facade) newLink(ctx context.Context) *link {
 // view's era: legacy by the host's own initialize, modern as it is.
 func (f *Facade) open(ctx context.Context, l *link, v *view) {
 	if err := l.dial(); err != nil {
-		f.lost(l, err)
+		f.lost(ctx, l, err)
 		return
 	}
 	if v.key.Era == modern {
@@ -117,7 +126,13 @@ func (f *Facade) open(ctx context.Context, l *link, v *view) {
 
 // dial starts the connection.
 func (f *Facade) dial(ctx context.Context, l *link) error {
-	conn, err := f.o.Dial(ctx)
+	f.mu.Lock()
+	left := f.leaving
+	f.mu.Unlock()
+	if left != nil { // two of one upstream might be in each other's way
+		<-left
+	}
+	conn, err := f.o.Dial(ctx, f.inputSchema)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return errClosing
@@ -136,6 +151,9 @@ func (f *Facade) dial(ctx context.Context, l *link) error {
 	}
 	f.log.Info("upstream started", "dur", time.Since(l.started))
 	f.spawn(func() { f.pump(ctx, l) })
+	if f.o.Server.IdleTimeout > 0 {
+		f.spawn(func() { f.rest(ctx, l) })
+	}
 	return nil
 }
 
@@ -168,6 +186,7 @@ func (f *Facade) takeBacklog(l *link, era string) (pass []*pending) {
 			continue
 		}
 		p.written, p.sending = true, true
+		f.limit(p)
 		l.size -= len(p.frame)
 		pass = append(pass, p)
 	}
@@ -268,24 +287,28 @@ func request(id, method string, params []byte) []byte {
 }
 
 // lost ends a connection: whoever waits for it learns how it ended.
-func (f *Facade) lost(l *link, err error) {
+func (f *Facade) lost(ctx context.Context, l *link, err error) {
 	f.mu.Lock()
 	if l.gone {
 		f.mu.Unlock()
 		return
 	}
 	left := f.detach(l)
+	f.failed(l, err)
 	if f.closing {
 		err = errClosing
 	}
 	f.mu.Unlock()
-	if errors.Is(err, errClosing) {
+	switch {
+	case l.refused:
+	case errors.Is(err, errClosing), l.asleep:
 		f.log.Info("upstream closed")
-	} else {
+	default:
 		f.log.Info("upstream ended", "err", err)
 	}
 	f.tell(left, err)
 	f.unlisted(l, err)
+	f.regain(ctx, l)
 }
 
 // What a connection leaves behind at its end.
@@ -302,6 +325,7 @@ func (f *Facade) detach(l *link) (left leftovers) {
 	if f.link == l {
 		f.link = nil
 	}
+	f.retired = slices.DeleteFunc(f.retired, func(r *link) bool { return r == l })
 	l.backlog, l.size = nil, 0
 	for _, first := range f.toUp {
 		for p := first; p != nil; p = p.next {
@@ -317,16 +341,23 @@ func (f *Facade) detach(l *link) (left leftovers) {
 			left.own = append(left.own, o.done)
 		}
 	}
+	left.withdrawn = f.withdrawQuestions(l)
+	return left
+}
+
+// withdrawQuestions forgets what a connection has asked the host, and returns
+// the raw ids of what the host has been given. The caller holds mu.
+func (f *Facade) withdrawQuestions(l *link) (given []string) {
 	for key, q := range f.fromUp {
 		if q.link != l {
 			continue
 		}
 		delete(f.fromUp, key)
 		if !f.unhold(q) {
-			left.withdrawn = append(left.withdrawn, q.id)
+			given = append(given, q.id)
 		}
 	}
-	return left
+	return given
 }
 
 // tell lets everybody know who has waited for a connection that is gone.
@@ -347,23 +378,33 @@ func retraction(id string) []byte {
 	return []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"the server has ended"}}`)
 }
 
-// hangUp closes the connection, letting it write its last frames; none is
+// hangUp closes the connections, letting them write their last frames; none is
 // opened any more.
-func (f *Facade) hangUp() {
+func (f *Facade) hangUp(ctx context.Context) {
 	f.mu.Lock()
 	f.closing = true
-	l := f.link
-	var conn upstream.Conn
-	if l != nil {
-		conn = l.conn
+	links := slices.Clone(f.retired)
+	if f.link != nil {
+		links = append(links, f.link)
 	}
 	f.mu.Unlock()
-	switch {
-	case conn != nil:
-		f.closeConn(conn)
-	case l != nil: // whoever dials it closes it
-		f.lost(l, errClosing)
+	var wg sync.WaitGroup
+	for _, l := range links {
+		wg.Go(func() { f.cut(ctx, l) })
 	}
+	wg.Wait()
+}
+
+// cut closes one connection.
+func (f *Facade) cut(ctx context.Context, l *link) {
+	f.mu.Lock()
+	conn := l.conn
+	f.mu.Unlock()
+	if conn == nil { // whoever dials it closes it
+		f.lost(ctx, l, errClosing)
+		return
+	}
+	f.closeConn(conn)
 }
 
 // closeConn closes a connection. That something of the upstream is left is the

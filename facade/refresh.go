@@ -314,7 +314,7 @@ func (f *Facade) call(ctx context.Context, l *link, method string, params []byte
 // install makes a new listing the view's, tells the host if its surface is
 // another one now, and stores it.
 func (f *Facade) install(ctx context.Context, v *view, lists catalog.Lists) {
-	c := f.catalog(lists["tools/list"], slog.LevelWarn)
+	c := f.catalog(v.key.Era, lists["tools/list"], slog.LevelWarn)
 	f.mu.Lock()
 	handshake := v.handshake
 	f.mu.Unlock()

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
+	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 )
 
@@ -32,13 +34,18 @@ type pending struct {
 	probe  bool               // server/discover to an upstream of unknown era
 	learn  func(wire.Message) // is shown the upstream's answer first; nil: nobody
 
-	link      *link    // where it waits or has been sent; nil: it is not submitted
-	waited    bool     // the host waits for an answer: it is counted in asking
-	written   bool     // it has been handed to the connection
-	sending   bool     // it is being handed to it
-	cancelled []byte   // the host's cancellation; nil: none
-	swallow   bool     // we have answered it, what still comes is swallowed
-	next      *pending // another request of the host with the same id
+	link      *link       // where it waits or has been sent; nil: it is not submitted
+	waited    bool        // the host waits for an answer: it is counted in asking
+	written   bool        // it has been handed to the connection
+	sending   bool        // it is being handed to it
+	resent    bool        // it has been sent twice
+	cancelled []byte      // the host's cancellation; nil: none
+	swallow   bool        // we have answered it, what still comes is swallowed
+	batch     *batch      // the frame it came in, if that held others; nil: it did not
+	timer     *time.Timer // ends it, see limit; nil: nothing does
+	moved     time.Time   // when it was sent or has last progressed
+	token     string      // wire.Key of its progress token, if it has a timer
+	next      *pending    // another request of the host with the same id
 }
 
 // A question is a request of the upstream that the host has to answer.
@@ -48,15 +55,16 @@ type question struct {
 	link  *link
 }
 
-// handle takes one message of the host. It never waits for the upstream.
-func (f *Facade) handle(ctx context.Context, m wire.Message) {
+// handle takes one message of the host, which may be a member of a batch. It
+// never waits for the upstream.
+func (f *Facade) handle(ctx context.Context, m wire.Message, b *batch) {
 	switch {
 	case m.IsResponse():
 		f.answered(m)
 	case m.IsNotification():
 		f.inTurn(ctx, m)
 	default:
-		f.accept(m)
+		f.accept(m, b)
 		f.inTurn(ctx, m)
 	}
 }
@@ -130,8 +138,7 @@ func (f *Facade) asked(ctx context.Context, m wire.Message) {
 		return
 	}
 	v := f.viewOf(m)
-	if v.key.Era == modern && f.knownEra() == legacy {
-		f.refuseVersion(m, v)
+	if f.misfit(m, v) {
 		return
 	}
 	switch m.Method {
@@ -168,11 +175,11 @@ func (f *Facade) askedSession(ctx context.Context, v *view, m wire.Message) {
 }
 
 // accept notes a request that the host waits for.
-func (f *Facade) accept(m wire.Message) {
+func (f *Facade) accept(m wire.Message, b *batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asking++
-	f.add(&pending{key: m.Key(), id: m.ID.Raw, method: m.Method, waited: true})
+	f.add(&pending{key: m.Key(), id: m.ID.Raw, method: m.Method, waited: true, batch: b})
 }
 
 // add puts p into toUp. The caller holds mu, as for the next four.
@@ -213,6 +220,9 @@ func (f *Facade) release(p *pending) {
 		return
 	}
 	p.waited = false
+	if p.timer != nil {
+		p.timer.Stop()
+	}
 	f.asking--
 	if f.asking == 0 && f.settled != nil {
 		close(f.settled)
@@ -231,7 +241,7 @@ func (f *Facade) promote(p *pending) bool {
 	if q.cancelled != nil {
 		return false
 	}
-	p.waited = true
+	p.waited, p.batch = true, q.batch
 	f.add(p)
 	return true
 }
@@ -249,7 +259,7 @@ func (f *Facade) answer(m wire.Message, frame []byte) {
 	}
 	f.mu.Unlock()
 	if p != nil && p.cancelled == nil {
-		f.send(frame)
+		f.respond(p.batch, frame)
 	}
 }
 
@@ -266,10 +276,22 @@ func (f *Facade) forward(ctx context.Context, v *view, m wire.Message) {
 	f.submit(ctx, &pending{id: m.ID.Raw, key: m.Key(), method: m.Method, frame: m.Raw, view: v})
 }
 
-// submit sends p once the connection is open, opening it if there is none.
+// submit sends p once the connection is open, unless the host has cancelled it.
 func (f *Facade) submit(ctx context.Context, p *pending) {
 	f.mu.Lock()
-	if !f.promote(p) {
+	wanted := f.promote(p)
+	f.mu.Unlock()
+	if wanted {
+		f.dispatch(ctx, p)
+	}
+}
+
+// dispatch sends p, which is in toUp, once the connection is open, opening it if
+// there is none.
+func (f *Facade) dispatch(ctx context.Context, p *pending) {
+	f.mu.Lock()
+	if p.cancelled != nil {
+		f.forget(p)
 		f.mu.Unlock()
 		return
 	}
@@ -278,6 +300,9 @@ func (f *Facade) submit(ctx context.Context, p *pending) {
 	late, waits := l.late, false
 	p.written = l.open[p.view.key.Era]
 	p.sending = p.written
+	if p.written {
+		f.limit(p)
+	}
 	if !p.written && !late {
 		waits = l.enqueue(p)
 	}
@@ -298,6 +323,7 @@ func (f *Facade) submit(ctx context.Context, p *pending) {
 func (f *Facade) transmit(l *link, p *pending) {
 	err := l.conn.Send(p.frame)
 	f.mu.Lock()
+	l.used = time.Now()
 	p.sending, p.frame = false, nil // which may be large
 	p.written = err == nil
 	cancelled := p.cancelled
@@ -395,8 +421,15 @@ func (f *Facade) cancel(ctx context.Context, m wire.Message) {
 	p := f.find(key, func(p *pending) bool { return p.cancelled == nil })
 	_, listens := f.listens[key]
 	delete(f.listens, key)
+	var left *batch
+	if p != nil && p.waited && p.method != "initialize" {
+		left, p.batch = p.batch, nil
+	}
 	send := p != nil && f.withdraw(p, m.Raw)
 	f.mu.Unlock()
+	if left != nil {
+		f.collect(left, nil)
+	}
 	switch {
 	case send:
 		p.link.conn.Send(m.Raw)
@@ -441,6 +474,9 @@ func (f *Facade) answered(m wire.Message) {
 	f.mu.Lock()
 	q, asked := f.fromUp[m.Key()]
 	delete(f.fromUp, m.Key())
+	if f.o.Server.CallTimeout > 0 {
+		f.move(func(p *pending) bool { return p.link == q.link })
+	}
 	f.mu.Unlock()
 	if !asked {
 		f.log.Debug("answer of the host to nothing that is asked", "in", len(m.Raw))
@@ -453,13 +489,17 @@ func (f *Facade) answered(m wire.Message) {
 func (f *Facade) pump(ctx context.Context, l *link) {
 	for {
 		m, err := l.conn.Recv()
+		if failure, ok := err.(*upstream.Failure); ok {
+			f.unanswered(ctx, l, failure)
+			continue
+		}
 		if err != nil {
-			f.lost(l, err)
+			f.lost(ctx, l, err)
 			f.closeConn(l.conn)
 			return
 		}
 		f.mu.Lock()
-		l.heard = true
+		l.heard, l.used = true, time.Now()
 		f.mu.Unlock()
 		switch {
 		case m.IsResponse():
@@ -476,6 +516,7 @@ func (f *Facade) pump(ctx context.Context, l *link) {
 func (f *Facade) responded(ctx context.Context, l *link, m wire.Message) {
 	key := m.Key()
 	f.mu.Lock()
+	f.worked(l)
 	if o, ours := f.own[key]; ours && o.link == l {
 		delete(f.own, key)
 		f.mu.Unlock()
@@ -493,6 +534,12 @@ func (f *Facade) responded(ctx context.Context, l *link, m wire.Message) {
 	}
 	f.forget(p)
 	f.release(p)
+	if p.cancelled != nil {
+		p.batch = nil
+	}
+	if f.o.Server.IdleTimeout > 0 && makesTask(m) {
+		l.tasks = true
+	}
 	swallow := p.swallow || f.unlistened(p)
 	f.mu.Unlock()
 	f.deliver(ctx, l, p, m, swallow)
@@ -508,9 +555,9 @@ func (f *Facade) deliver(ctx context.Context, l *link, p *pending, m wire.Messag
 		f.verdict(ctx, l, p, m, swallow)
 	case swallow:
 	case p.hint != "":
-		f.send(f.hinting(p, m))
+		f.respond(p.batch, f.hinting(p, m))
 	default:
-		f.send(m.Raw)
+		f.respond(p.batch, m.Raw)
 	}
 }
 
@@ -562,6 +609,8 @@ func (f *Facade) announced(ctx context.Context, l *link, m wire.Message) {
 		if f.unasked(l, m) {
 			return
 		}
+	case "notifications/progress":
+		f.progressed(m.Params.Get("progressToken"))
 	}
 	if !f.swallowed(m) {
 		f.send(m.Raw)
@@ -594,7 +643,7 @@ func (f *Facade) unhold(q question) bool {
 func (f *Facade) fail(p *pending, err error) {
 	f.mu.Lock()
 	f.forget(p)
-	waited, written := p.waited, p.written
+	waited, written, b := p.waited, p.written, p.batch
 	f.release(p)
 	f.mu.Unlock()
 	switch {
@@ -602,9 +651,9 @@ func (f *Facade) fail(p *pending, err error) {
 	case p.probe:
 		f.send(methodNotFound(p))
 	case p.method == "tools/call":
-		f.send(wire.Response(p.id, f.trouble(p.view, "call "+p.tool, err, written)))
+		f.respond(b, wire.Response(p.id, f.trouble(p.view, "call "+p.tool, err, written)))
 	default:
-		f.send(wire.ErrorResponse(p.id, codeInternal, f.describeError(p.method, err), nil))
+		f.respond(b, wire.ErrorResponse(p.id, codeInternal, f.describeError(p.method, err), nil))
 	}
 }
 

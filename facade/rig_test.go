@@ -46,17 +46,18 @@ type fake struct {
 type fakeConn struct {
 	fake *fake
 	out  chan string // what it writes
+	bad  chan *upstream.Failure
 	once sync.Once
 	end  chan struct{} // closed at its end
 	mu   sync.Mutex
 	err  error // how it ended; guarded by mu
 }
 
-func (f *fake) dial(context.Context) (upstream.Conn, error) {
+func (f *fake) dial(context.Context, func(string) []byte) (upstream.Conn, error) {
 	if f.dialError != nil {
 		return nil, f.dialError
 	}
-	c := &fakeConn{fake: f, out: make(chan string, 1000), end: make(chan struct{})}
+	c := &fakeConn{fake: f, out: make(chan string, 1000), bad: make(chan *upstream.Failure, 100), end: make(chan struct{})}
 	f.mu.Lock()
 	f.conns = append(f.conns, c)
 	f.mu.Unlock()
@@ -137,6 +138,8 @@ func (c *fakeConn) Recv() (wire.Message, error) {
 			if m, err := wire.Parse([]byte(frame)); err == nil {
 				return m, nil
 			}
+		case failure := <-c.bad:
+			return wire.Message{}, failure
 		case <-c.end:
 			c.mu.Lock()
 			defer c.mu.Unlock()
@@ -288,7 +291,7 @@ func direct(t *testing.T, up *fake) *desk {
 	t.Helper()
 	in, hostOut := io.Pipe()
 	d := &desk{t: t, in: hostOut, frames: make(chan string, 1000), done: make(chan struct{})}
-	conn, err := up.dial(t.Context())
+	conn, err := up.dial(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,12 +444,12 @@ func warmed(t *testing.T, up *fake) *catalog.Store {
 }
 
 // gated makes the dial of a fake wait for open to be closed.
-func gated(up *fake) (dial func(context.Context) (upstream.Conn, error), open chan struct{}) {
+func gated(up *fake) (dial func(context.Context, func(string) []byte) (upstream.Conn, error), open chan struct{}) {
 	open = make(chan struct{})
-	return func(ctx context.Context) (upstream.Conn, error) {
+	return func(ctx context.Context, _ func(string) []byte) (upstream.Conn, error) {
 		select {
 		case <-open:
-			return up.dial(ctx)
+			return up.dial(ctx, nil)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

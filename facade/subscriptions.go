@@ -17,6 +17,7 @@ type listen struct {
 	tools   bool   // it wants tools/list_changed
 	forward []byte // what the upstream is to be sent of it; nil: nothing
 	on      *link  // where it has been sent
+	cuts    int    // times that its stream has ended since it last said something
 }
 
 // subscribe acknowledges a listen of a modern host (MCP 2026-07-28,

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
@@ -136,7 +137,7 @@ type choice struct {
 // says, but less where they are all shown because they are few.
 func Level(s *config.Server, c *catalog.Catalog) string {
 	f := New(Options{Server: s})
-	return f.choose(f.withoutHidden(c)).level
+	return f.choose(f.reachable(legacy, c, slog.LevelDebug)).level
 }
 
 // choose picks the tools to show: the used ones, or all. Without "used" a

@@ -78,7 +78,7 @@ func (f *Facade) renew(ctx context.Context, h catalog.Head) ([]Change, error) {
 	f.mu.Lock()
 	fresh, why := v.fresh, cmp.Or(v.missing, ctx.Err(), f.overdueError())
 	f.mu.Unlock()
-	f.hangUp()
+	f.hangUp(ctx)
 	cancel()
 	f.flush()
 	if !fresh {

@@ -13,6 +13,7 @@ import (
 
 	"mcp-facade/catalog"
 	"mcp-facade/facade/config"
+	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
@@ -171,29 +172,52 @@ func (f *Facade) stored(e *catalog.Entry) (*catalog.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.catalog(pages, slog.LevelDebug), nil
+	return f.catalog(e.Head.View.Era, pages, slog.LevelDebug), nil
 }
 
-// catalog makes the catalog of the pages of tools/list, without the tools that
-// the config hides: they cannot be listed, found, described or called.
-func (f *Facade) catalog(pages [][]byte, level slog.Level) *catalog.Catalog {
+// catalog makes the catalog of the pages of tools/list in an era, without the
+// tools that the config hides and those that cannot be called: they are not
+// listed, found, described or called.
+func (f *Facade) catalog(era string, pages [][]byte, level slog.Level) *catalog.Catalog {
 	c, warnings := catalog.New(pages)
 	for _, w := range warnings {
 		f.log.Log(context.Background(), level, "catalog", "err", f.masked(w))
 	}
 	f.unmatched(c, level)
-	return f.withoutHidden(c)
+	return f.reachable(era, c, level)
 }
 
-func (f *Facade) withoutHidden(c *catalog.Catalog) *catalog.Catalog {
-	if len(f.o.Server.Hide) == 0 {
+// reachable is the catalog of the tools that may and can be called.
+func (f *Facade) reachable(era string, c *catalog.Catalog, level slog.Level) *catalog.Catalog {
+	mirrored := era == modern && f.o.Server.Upstream.URL != ""
+	if len(f.o.Server.Hide) == 0 && !mirrored {
+		return c
+	}
+	return only(c, func(t catalog.Tool) bool {
+		return !f.hidden(t.Name) && (!mirrored || f.mirrors(t, level))
+	})
+}
+
+// mirrors reports whether the headers that a tool wants to be called with over
+// HTTP are possible. One whose are not must be left out (MCP 2026-07-28,
+// server/tools, "x-mcp-header").
+func (f *Facade) mirrors(t catalog.Tool, level slog.Level) bool {
+	err := upstream.CheckHeaders(t.InputSchema)
+	if err != nil {
+		f.log.Log(context.Background(), level, "tool left out", "tool", f.masked(t.Name), "err", f.masked(err.Error()))
+	}
+	return err == nil
+}
+
+// only is the catalog of those tools of another that are kept.
+func only(c *catalog.Catalog, keep func(catalog.Tool) bool) *catalog.Catalog {
+	kept := slices.DeleteFunc(slices.Clone(c.Tools()), func(t catalog.Tool) bool { return !keep(t) })
+	if len(kept) == len(c.Tools()) {
 		return c
 	}
 	page := []byte(`{"tools":[`)
-	for _, t := range c.Tools() {
-		if !f.hidden(t.Name) {
-			page = append(append(page, t.Raw...), ',')
-		}
+	for _, t := range kept {
+		page = append(append(page, t.Raw...), ',')
 	}
 	c, _ = catalog.New([][]byte{append(bytes.TrimSuffix(page, []byte(",")), "]}"...)})
 	return c

@@ -532,3 +532,27 @@ func TestSavingIsBoundedAtTheEnd(t *testing.T) {
 		}
 	})
 }
+
+// A tool that no client can call over HTTP, because its headers are impossible,
+// is left out there and only there.
+func TestImpossibleHeaders(t *testing.T) {
+	bad := tool("bad", "Bad.", `{"type":"object","properties":{"a":{"type":"object","x-mcp-header":"A"}}}`)
+	good := tool("good", "Good.", `{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"}}}`)
+	for _, test := range []struct {
+		name, era, url string
+		want           int
+	}{
+		{"over HTTP, modern", modern, "https://mcp.acme.example/v1", 1},
+		{"over HTTP, legacy", legacy, "https://mcp.acme.example/v1", 2},
+		{"over stdio", modern, "", 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := entry(t, "")
+			s.Upstream.URL = test.url
+			c := New(Options{Server: s}).catalog(test.era, [][]byte{[]byte(`{"tools":[` + bad + "," + good + `]}`)}, slog.LevelWarn)
+			if len(c.Tools()) != test.want {
+				t.Errorf("the catalog holds %d tools; want %d", len(c.Tools()), test.want)
+			}
+		})
+	}
+}

@@ -2,11 +2,13 @@
 //
 // [Load] and [Parse] give a [File]; File.Server gives one entry of it, or what
 // is wrong with that entry. Nothing is looked up in the process's environment:
-// [Server.Process] and [Server.Identity] are given it, and only they replace
-// the "${VAR}" that an entry may hold.
+// [Server.Process], [Server.Remote] and [Server.Identity] are given it, and only
+// they replace the "${VAR}" that an entry may hold.
 package config
 
 import (
+	"cmp"
+	"errors"
 	"strings"
 	"time"
 )
@@ -108,17 +110,32 @@ func InPlace(name, command string, args []string) *Server {
 	return &s
 }
 
-// InPlaceURL is InPlace for an upstream that is reached over HTTP.
-func InPlaceURL(name, url string) *Server {
+// InPlaceURL is InPlace for an upstream that is reached over HTTP. Its error, an
+// *Error, says what is wrong with the URL or a header.
+func InPlaceURL(name, url string, headers []Var) (*Server, error) {
 	s := Default()
 	s.Name, s.Names = name, "keep"
-	s.Upstream.URL = url
-	return &s
+	s.Upstream.URL, s.Upstream.Headers = url, headers
+	if why := wrongURL(url); why != "" && variables(url) == nil {
+		return nil, s.Fault("url", errors.New(why), "")
+	}
+	seen := map[string]bool{}
+	for _, h := range headers {
+		why := cmp.Or(wrongHeader(h.Name), wrongHeaderValue(h.Value))
+		if why == "" && seen[strings.ToLower(h.Name)] {
+			why = "is given twice"
+		}
+		if why != "" {
+			return nil, s.Fault("headers."+h.Name, errors.New(why), "")
+		}
+		seen[strings.ToLower(h.Name)] = true
+	}
+	return &s, nil
 }
 
-// fault words what is wrong with one key of the entry. The key is named as it
+// Fault words what is wrong with one key of the entry. The key is named as it
 // is for an entry without "upstream"; the error names it as it is written.
-func (s *Server) fault(key string, err error, hint string) *Error {
+func (s *Server) Fault(key string, err error, hint string) *Error {
 	line := s.Line
 	for _, at := range []string{"upstream." + key, key} {
 		if found, ok := s.lines[at]; ok {

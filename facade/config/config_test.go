@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -56,8 +57,12 @@ func TestInPlace(t *testing.T) {
 	want.Upstream = Upstream{Command: "npx", Args: []string{"-y", "@acme/mcp"}}
 	sameServer(t, "InPlace", InPlace("acme", "npx", []string{"-y", "@acme/mcp"}), &want)
 
-	want.Upstream = Upstream{URL: "https://mcp.acme.example"}
-	sameServer(t, "InPlaceURL", InPlaceURL("acme", "https://mcp.acme.example"), &want)
+	want.Upstream = Upstream{URL: "https://mcp.acme.example", Headers: []Var{{"X-Org", "${ORG}"}}}
+	got, err := InPlaceURL("acme", "https://mcp.acme.example", []Var{{"X-Org", "${ORG}"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameServer(t, "InPlaceURL", got, &want)
 }
 
 // Every key of the table is read, from both places where it has two.
@@ -217,7 +222,7 @@ func TestExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"files", "tracker"}; !slices.Equal(f.Names(), want) {
+	if want := []string{"files", "tracker", "acme"}; !slices.Equal(f.Names(), want) {
 		t.Errorf("names: got %q, want %q", f.Names(), want)
 	}
 	claude := []byte(`{"mcpServers": {"tracker": {"env": {"TRACKER_TOKEN": "t"}}}}`)
@@ -230,8 +235,13 @@ func TestExample(t *testing.T) {
 		if err := s.Unbuilt(); err != nil {
 			t.Errorf("Unbuilt of %s: %v", name, err)
 		}
-		if _, err := s.Process([]string{"HOME=/home/me"}, claude, "/work"); err != nil {
-			t.Errorf("Process of %s: %v", name, err)
+		if s.Upstream.URL != "" {
+			_, err = s.Remote([]string{"ACME_TOKEN=t"})
+		} else {
+			_, err = s.Process([]string{"HOME=/home/me"}, claude, "/work")
+		}
+		if err != nil {
+			t.Errorf("what to reach %s by: %v", name, err)
 		}
 	}
 }
@@ -244,8 +254,9 @@ func TestUnbuilt(t *testing.T) {
 		{"refuses confirm", `"command": "x",` + "\n" + `"confirm": "destructive"`, "f.json:2: acme.confirm" + left},
 		{"refuses split and drift at once", `"command": "x", "split": true,` + "\n" + `"drift": "block"`,
 			"f.json:1: acme.split" + left + "\nf.json:2: acme.drift" + left},
-		{"refuses a url, whatever goes with it", `"upstream": {"oauth": true, "url": "https://a.example", "credentialId": "c"}`,
-			"f.json:1: acme.upstream.url: Streamable HTTP upstreams are not built yet"},
+		{"serves a url", `"url": "https://a.example", "headers": {"A": "b"}, "transport": "sse", "caFile": "ca.pem", "callTimeout": "1m", "idleTimeout": "1m"`, ""},
+		{"refuses ways to get a token", `"upstream": {"oauth": true, "url": "https://a.example",` + "\n" + `"credentialId": "c"}`,
+			"f.json:2: acme.upstream.credentialId" + left + "\nf.json:1: acme.upstream.oauth" + left},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -260,8 +271,9 @@ func TestUnbuilt(t *testing.T) {
 	}
 	s := InPlace("acme", "x", nil)
 	s.Upstream.TokenCommand = []string{"op"}
-	if got, want := s.Unbuilt().Error(), "acme.tokenCommand"+left; got != want {
-		t.Errorf("in place: got %q, want %q", got, want)
+	err := s.Unbuilt()
+	if e := new(Error); err == nil || err.Error() != "acme.tokenCommand"+left || !errors.As(err, &e) || !strings.Contains(e.Hint, `"Bearer ${TOKEN}"`) {
+		t.Errorf("in place: got %v, want %s, and a hint at a header", err, "acme.tokenCommand"+left)
 	}
 }
 
@@ -296,6 +308,10 @@ func FuzzParse(f *testing.F) {
 			if err == nil && p.Command == "" {
 				t.Errorf("%q: a process without a command", data)
 			}
+			r, err := s.Remote(vars)
+			if err == nil && wrongURL(r.URL) != "" {
+				t.Errorf("%q: requests without a URL", data)
+			}
 			if string(s.Identity(vars)) != string(s.Identity(vars)) || string(s.Fingerprint()) != string(s.Fingerprint()) {
 				t.Errorf("%q: identity or fingerprint differ from one time to the next", data)
 			}
@@ -320,7 +336,8 @@ func seeds() []string {
 	}
 	for _, tt := range placeholders {
 		raw, _ := json.Marshal(tt.raw)
-		all = append(all, `{"a": {"command": "x", "envFrom": "claude:x", "args": [`+string(raw)+`]}}`)
+		all = append(all, `{"a": {"command": "x", "envFrom": "claude:x", "args": [`+string(raw)+`]}}`,
+			`{"a": {"url": "https://a.example/`+string(raw[1:])+`, "headers": {"Authorization": `+string(raw)+`}}}`)
 	}
 	return all
 }

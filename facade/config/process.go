@@ -32,7 +32,7 @@ func (s *Server) Process(environ []string, claudeJSON []byte, project string) (P
 	x := s.expansion(environ, windows)
 	u := &s.Upstream
 	if u.Command == "" {
-		return Process{}, s.fault("command", errors.New(`is not set: no process is started for a "url"`), "")
+		return Process{}, s.Fault("command", errors.New(`is not set: no process is started for a "url"`), "")
 	}
 	p := Process{Command: x.path("command", u.Command), Dir: x.path("cwd", u.Cwd)}
 	for i, arg := range u.Args {
@@ -56,7 +56,7 @@ func (s *Server) argWarnings() []string {
 	var warnings []string
 	for i, arg := range s.Upstream.Args {
 		if names := variables(arg); len(names) > 0 {
-			warnings = append(warnings, s.fault(fmt.Sprintf("args[%d]", i),
+			warnings = append(warnings, s.Fault(fmt.Sprintf("args[%d]", i),
 				fmt.Errorf(`${%s} becomes part of an argument, which process lists show; "env" is not shown`, names[0]), "").Error())
 		}
 	}
@@ -77,7 +77,7 @@ func (s *Server) expansion(environ []string, fold bool) *expansion {
 }
 
 func (x *expansion) fail(key, why, hint string) {
-	x.errs = append(x.errs, x.server.fault(key, errors.New(why), hint))
+	x.errs = append(x.errs, x.server.Fault(key, errors.New(why), hint))
 }
 
 // text replaces the placeholders of one value.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -265,34 +264,33 @@ func env(r *reader, v value) ([]Var, bool) {
 	})
 }
 
-// headers reads HTTP header fields. Their names do not depend on case.
+// headers reads HTTP header fields. Their names do not depend on case. A host's
+// file may hold some that are ours to set.
 func headers(r *reader, v value) ([]Var, bool) {
-	vars, ok := r.vars(v, func(name string) string {
-		if name == "" || strings.ContainsFunc(name, func(c rune) bool { return !isTokenChar(c) }) {
-			return "not a header name (RFC 9110, section 5.1)"
+	all, ok := r.vars(v, func(name string) string {
+		if r.host && isOwnHeader(name) {
+			return ""
 		}
-		return ""
+		return wrongHeader(name)
 	})
+	var vars []Var
 	seen := map[string]bool{}
-	for _, h := range vars {
-		name := strings.ToLower(h.Name)
+	for _, h := range all {
+		key, name := v.key+"."+h.Name, strings.ToLower(h.Name)
 		if seen[name] {
-			r.failLine(r.lines[v.key+"."+h.Name], v.key+"."+h.Name, "twice in this object, in another case")
+			r.failLine(r.lines[key], key, "twice in this object, in another case")
 			ok = false
 		}
-		if strings.ContainsAny(h.Value, "\r\n") {
-			r.failLine(r.lines[v.key+"."+h.Name], v.key+"."+h.Name, "contains a line end")
+		if why := wrongHeaderValue(h.Value); why != "" {
+			r.failLine(r.lines[key], key, "%s", why)
 			ok = false
 		}
 		seen[name] = true
+		if !isOwnHeader(name) {
+			vars = append(vars, h)
+		}
 	}
 	return vars, ok
-}
-
-// isTokenChar reports whether a header name may contain the character:
-// "tchar" of RFC 9110, section 5.6.2.
-func isTokenChar(c rune) bool {
-	return c <= unicode.MaxASCII && (unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
 }
 
 // webAddress reads an absolute http or https URL. One with a placeholder is
@@ -302,12 +300,11 @@ func webAddress(r *reader, v value) (string, bool) {
 	if !ok || strings.Contains(s, "${") {
 		return s, ok
 	}
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		r.fail(v, `want a URL that begins with "https://" or "http://" and a host`)
-		return "", false
+	why := wrongURL(s)
+	if why != "" {
+		r.fail(v, "%s", why)
 	}
-	return s, true
+	return s, why == ""
 }
 
 // credentialID reads a name that becomes an argument of another program, which

@@ -95,6 +95,12 @@ var entryErrors = []struct{ name, members, want string }{
 	{"wants header names", `"url": "https://a.example", "headers": {"X Org": "sk1234567"}`, `acme.headers.X Org: not a header name (RFC 9110, section 5.1)`},
 	{"wants a header once", `"url": "https://a.example", "headers": {"X-Org": "", "x-org": ""}`, `acme.headers.x-org: twice in this object, in another case`},
 	{"wants headers of one line", `"url": "https://a.example", "headers": {"X-Org": "a\r\nb"}`, `acme.headers.X-Org: contains a line end`},
+	{"wants headers without control characters", `"url": "https://a.example", "headers": {"X-Org": "a\u001b"}`, `acme.headers.X-Org: contains a control character`},
+	{"keeps the headers of a message", `"url": "https://a.example", "headers": {"content-type": "text/plain", "X-A": "", "Connection": "close"}`,
+		"acme.headers.content-type: is set by mcp-facade itself; leave it out\nacme.headers.Connection: is set by mcp-facade itself; leave it out"},
+	{"keeps the headers of MCP", `"url": "https://a.example", "headers": {"Mcp-Session-Id": "1", "MCP-Protocol-Version": "1", "Mcp-Param-Org": "1", "Mcp-Method": "1"}`,
+		"acme.headers.Mcp-Session-Id: is set by mcp-facade itself; leave it out\nacme.headers.MCP-Protocol-Version: is set by mcp-facade itself; leave it out\n" +
+			"acme.headers.Mcp-Param-Org: is set by mcp-facade itself; leave it out\nacme.headers.Mcp-Method: is set by mcp-facade itself; leave it out"},
 	{"wants a credential's id", `"url": "https://a.example", "credentialId": "--all"`, `acme.credentialId: a credential's id cannot begin with "-" or contain control characters`},
 	{"wants a command in parts", `"url": "https://a.example", "tokenCommand": "op read sk1234567"`, `acme.tokenCommand: want an array of the program and its arguments, have a string; nearest: ["program", "argument"]`},
 	{"wants a command", `"url": "https://a.example", "tokenCommand": []`, `acme.tokenCommand: names no program`},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding/base64"
 	"net/url"
 	"slices"
 	"strings"
@@ -49,15 +50,44 @@ func (s secrets) add(name, value string) {
 	if len(value) >= least {
 		s[value] = true
 	}
-	if scheme, token, ok := strings.Cut(value, " "); ok && len(token) >= minSecret {
-		switch strings.ToLower(scheme) {
-		case "bearer", "basic", "token":
-			s[token] = true
-		}
+	if scheme, token, ok := strings.Cut(value, " "); ok && len(token) >= minSecret && (isScheme(scheme) || namesSecret(name)) {
+		s[token] = true
+		s.basic(token)
 	}
 	for line := range strings.Lines(value) {
 		if line = strings.TrimSpace(line); len(line) >= minSecretLine && line != strings.TrimSpace(value) {
 			s[line] = true
+		}
+	}
+}
+
+// basic adds the password of Basic credentials (RFC 7617), if it is those.
+func (s secrets) basic(token string) {
+	pair, err := base64.StdEncoding.DecodeString(token)
+	if _, password, ok := strings.Cut(string(pair), ":"); err == nil && ok && len(password) >= minNamedSecret {
+		s[password] = true
+	}
+}
+
+// url adds what a URL gives away: its password, parameters that are named as
+// secrets, and what looks like a token in its path or its parameters.
+func (s secrets) url(u *url.URL, text string) {
+	s.passwords(text)
+	for _, segment := range strings.Split(u.EscapedPath(), "/") {
+		s.token("", segment)
+	}
+	for _, parameter := range strings.FieldsFunc(u.RawQuery, func(r rune) bool { return r == '&' || r == ';' }) {
+		name, value, _ := strings.Cut(parameter, "=")
+		s.token(unescaped(name), value)
+	}
+}
+
+// token adds a value of a URL, as it is written and as it is meant, if its name
+// or it itself says that it is secret.
+func (s secrets) token(name, value string) {
+	for _, v := range []string{value, unescaped(value)} {
+		if namesSecret(name) || isToken(v) {
+			s.add(name, v)
 		}
 	}
 }
@@ -147,6 +177,23 @@ func namesSecret(name string) bool {
 		}
 	}
 	return slices.ContainsFunc(strings.Fields(secretEnds), func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// isToken reports whether a value looks like one that a machine made to be kept
+// secret: long, in one piece, of letters and at least two digits.
+func isToken(value string) bool {
+	letters, digits := 0, 0
+	for _, c := range value {
+		switch {
+		case '0' <= c && c <= '9':
+			digits++
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
+			letters++
+		case !strings.ContainsRune("-._~+/=:", c):
+			return false
+		}
+	}
+	return len(value) >= minSecretLine && letters > 0 && digits > 1
 }
 
 // isPublic reports whether a value is one that nobody would keep secret: a

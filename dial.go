@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"mcp-facade/facade/config"
+	"mcp-facade/facade/upstream"
+)
+
+// A dialer opens the connections to one server.
+type dialer struct {
+	*env
+	server *config.Server
+	log    *slog.Logger
+	warned sync.Once
+}
+
+// dial starts the server, or gets ready to reach it. schema gives what is known
+// of its tools.
+func (d *dialer) dial(ctx context.Context, schema func(tool string) []byte) (upstream.Conn, error) {
+	prepare, s := d.process, d.server
+	if s.Upstream.URL != "" {
+		prepare = d.remote
+	}
+	t, warnings, err := prepare(s)
+	if err != nil {
+		return nil, err
+	}
+	d.warned.Do(func() {
+		for _, w := range warnings {
+			d.log.Warn("config", "err", w)
+		}
+	})
+	t.Server, t.InPlace, t.Hurry, t.Log = s.Name, s.Path == "", d.hurry, d.log
+	t.Schema, t.Agent = schema, "mcp-facade/"+d.version
+	return upstream.Dial(ctx, t)
+}
+
+// process is a server that a command starts, with what to warn of.
+func (e *env) process(s *config.Server) (upstream.Target, []string, error) {
+	var claude []byte
+	if s.Upstream.EnvFrom != "" {
+		claude, _ = readRegular(filepath.Join(e.home, ".claude.json"), claudeLimit)
+	}
+	p, err := s.Process(e.environ, claude, e.cwd)
+	return upstream.Target{Command: p.Command, Args: p.Args, Dir: p.Dir, Env: p.Env, Secrets: p.Secrets}, p.Warnings, err
+}
+
+// remote is a server that is reached over HTTP, with what to warn of.
+func (e *env) remote(s *config.Server) (upstream.Target, []string, error) {
+	r, err := s.Remote(e.environ)
+	if err != nil {
+		return upstream.Target{}, nil, err
+	}
+	t := upstream.Target{URL: r.URL, SSE: s.Upstream.Transport == "sse", Secrets: r.Secrets, Proxy: http.ProxyFromEnvironment}
+	for _, h := range r.Headers {
+		t.Headers = append(t.Headers, upstream.Header{Name: h.Name, Value: h.Value})
+	}
+	if r.Authorization != "" {
+		t.Auth = upstream.Static(r.Authorization)
+	}
+	if r.CAFile != "" {
+		if t.Roots, err = roots(r.CAFile); err != nil {
+			return t, nil, s.Fault("caFile", err, "want a file of certificate authorities in PEM")
+		}
+	}
+	return t, r.Warnings, nil
+}
+
+// roots reads a file of certificates.
+func roots(path string) ([]byte, error) {
+	pem, err := readRegular(path, rootsLimit)
+	if err == nil && !x509.NewCertPool().AppendCertsFromPEM(pem) {
+		err = fmt.Errorf("%s holds no certificate", path)
+	}
+	return pem, err
+}
+
+// rootsLimit bounds a file of certificates, in bytes; those that systems have
+// are some hundred kilobytes.
+const rootsLimit = 4 << 20
+
+// claudeLimit bounds ~/.claude.json, which holds a user's whole history.
+const claudeLimit = 64 << 20
+
+// readRegular reads a file that can be read without waiting and is within the
+// limit, in bytes.
+func readRegular(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > limit) {
+		err = fmt.Errorf("%s is no file, or larger than %d MiB", path, limit>>20)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
