@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -273,12 +274,59 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
+// BenchmarkCallHTTP is the same for an upstream that is reached by Streamable
+// HTTP, which answers with JSON or with events.
+func BenchmarkCallHTTP(b *testing.B) {
+	l := theLab(b)
+	up := startPeer(b, os.Environ(), l.upstream, "-http")
+	defer func() { up.cmd.Process.Kill(); up.stop() }()
+	_, address := up.line()
+	for _, answer := range []string{"json", "events"} {
+		url := strings.TrimSpace(address) + "/" + answer
+		for _, size := range []struct {
+			name string
+			n    int
+		}{{"100B", 100}, {"1MB", 1 << 20}, {"10MB", 10 << 20}} {
+			b.Run(answer+"/"+size.name+"/direct", func(b *testing.B) { benchPost(b, size.n, url) })
+			b.Run(answer+"/"+size.name+"/facade", func(b *testing.B) {
+				dir := b.TempDir()
+				environ := append(os.Environ(), "XDG_CACHE_HOME="+dir, "XDG_STATE_HOME="+dir)
+				benchCall(b, size.n, environ, l.facade, "--url", url)
+			})
+		}
+	}
+}
+
+// benchPost is benchCall without a facade.
+func benchPost(b *testing.B, n int, url string) {
+	var us figure
+	for b.Loop() {
+		start := time.Now()
+		r, err := http.Post(url, "application/json", strings.NewReader(callFrame(n)))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if got, err := io.Copy(io.Discard, r.Body); err != nil || got < int64(n) {
+			b.Fatalf("the answer has %d bytes: %v", got, err)
+		}
+		r.Body.Close()
+		us = append(us, float64(time.Since(start).Nanoseconds())/1000)
+	}
+	b.ReportMetric(us.median(), "us-p50")
+	b.ReportMetric(0, "ns/op")
+}
+
+// callFrame is a call that is answered with n bytes.
+func callFrame(n int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"text","arguments":{"n":%d}}}`+"\n", n)
+}
+
 func benchCall(b *testing.B, n int, environ []string, name string, args ...string) {
 	p := startPeer(b, environ, name, args...)
 	defer p.stop()
 	p.write(opening)
 	p.line()
-	frame := fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"text","arguments":{"n":%d}}}`+"\n", n)
+	frame := callFrame(n)
 	p.write(frame)
 	p.line()
 	var us figure
