@@ -85,6 +85,7 @@ func (c *httpConn) dialTCP(ctx context.Context, network, addr string) (net.Conn,
 	defer context.AfterFunc(c.life, cancel)()
 	d := net.Dialer{
 		Timeout:         connectWait,
+		Control:         limitSilence,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: aliveIdle, Interval: aliveEvery, Count: aliveCount},
 	}
 	conn, err := d.DialContext(ctx, network, addr)

@@ -129,7 +129,7 @@ func Dial(ctx context.Context, t Target) (Conn, error) {
 // An Error is a failure of one server, worded for the person at the terminal.
 type Error struct {
 	Server string // its name in the servers file
-	Op     string // what was tried: "start", "run", "send", "close"
+	Op     string // what was tried: "start", "run", "send", "close", or over HTTP a method
 	Err    error
 	Hint   string // what to do next: one imperative line, or ""
 }

@@ -25,4 +25,27 @@
 // that is in it. Left behind are, on Linux, processes that heed neither the end
 // of stdin nor SIGTERM and children of leaders that do not pass it on; on other
 // Unix systems, all that ignore the end of stdin.
+//
+// # A server by HTTP
+//
+// Each frame is a POST of its own (post.go), made in one place (request.go). Its
+// answer is JSON or a stream of events (stream.go); a legacy server also speaks
+// on a standalone stream, which is opened in the background (standing.go) and
+// which nothing waits for. Requests run side by side. Notifications go one after
+// the other, and what is sent after notifications/initialized follows it; one
+// that is not answered holds the rest up for 10 s and no longer. After the answer
+// a stream is read for 2 s more. Streams that are cut are opened again after the
+// last event id, 5 times if nothing new comes.
+//
+// What goes wrong with one request is a Failure of it alone (refusal.go). It is
+// said to be unprocessed only if there was no connection for it, or if the
+// server's refusal says so: 401, a lost session, headers that do not match. No
+// call has a time limit. A peer that is gone is noticed by TCP keep-alive and
+// HTTP/2 pings, after about a minute and a half.
+//
+// The connection ends when the server has forgotten the session (session.go), or
+// by HTTP+SSE (sse.go) with the event stream: no request is sent any more, those
+// whose answers are still coming are waited for, and Recv ends. Close sends the
+// notifications that are queued, ends the session on the server, which has 2 s
+// for both (300 ms once Target.Hurry is closed), and cuts off what is under way.
 package upstream

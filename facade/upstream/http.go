@@ -48,9 +48,11 @@ type httpConn struct {
 	auth      Auth
 	schema    func(tool string) []byte
 	sse       bool
+	inPlace   bool
 	hurry     <-chan struct{}
 	log       *slog.Logger
 	tempo     tempo
+	limit     int // bytes of frames that may be under way; a single one may be larger
 	transport *http.Transport
 	inbox     *inbox
 	mask      atomic.Pointer[redactor]
@@ -104,7 +106,7 @@ func newHTTP(ctx context.Context, t Target, pace tempo) (*httpConn, error) {
 	u.User = nil
 	c := &httpConn{
 		server: t.Server, url: u, endpoint: u, agent: t.Agent, auth: t.Auth, schema: t.Schema, sse: t.SSE,
-		hurry: t.Hurry, log: t.Log, tempo: pace, inbox: newInbox(readAhead),
+		inPlace: t.InPlace, hurry: t.Hurry, log: t.Log, tempo: pace, limit: sendLimit, inbox: newInbox(readAhead),
 		flights: map[string]*flight{}, turn: passed, opened: passed, quiet: passed, probing: make(chan struct{}, 1),
 	}
 	c.room.L = &c.mu
@@ -204,7 +206,7 @@ func (c *httpConn) Send(frame []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	cancels := m.Method == "notifications/cancelled" // makes room
-	for !cancels && c.over == nil && c.sending > 0 && c.sending+len(frame) > sendLimit {
+	for !cancels && c.over == nil && c.sending > 0 && c.sending+len(frame) > c.limit {
 		c.room.Wait()
 	}
 	switch {
@@ -217,7 +219,7 @@ func (c *httpConn) Send(frame []byte) error {
 	case cancels:
 		c.cancelled(m)
 	case m.IsNotification():
-		c.notification(m)
+		c.notification(m, func() {})
 	default:
 		after := c.opened
 		c.tasks.Go(func() { c.respond(m, after) })

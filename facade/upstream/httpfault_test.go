@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -235,6 +236,9 @@ func TestHTTPShowsNoSecrets(t *testing.T) {
 	late := connect(t, u.String(), secrets)
 	tell(t, late, aCall(2))
 	f2 := wantFailure(t, late, 2)
+	if want := `start the server, or correct the "url" of "acme" in the servers file`; f2.Err.Hint != want {
+		t.Errorf("hint: %s; want: %s", f2.Err.Hint, want)
+	}
 	if !f2.Unprocessed || !strings.HasPrefix(f2.Error(), "acme: tools/call: connect to 127.0.0.1:") || !strings.Contains(f2.Error(), "refused") {
 		t.Errorf("%v, unprocessed: %v; want that it was refused", f2, f2.Unprocessed)
 	}
@@ -265,5 +269,38 @@ func TestHTTPNotDialled(t *testing.T) {
 				t.Errorf("Dial: %v\nwant: %s", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestHTTPConfigured shows what of the config reaches the server, and that the
+// protocol's own headers stay.
+func TestHTTPConfigured(t *testing.T) {
+	s := serve(t, noStream(polite("", func(p posted) {
+		h := p.r.Header
+		text, _ := json.Marshal([]string{p.r.Host, p.r.URL.String(), h.Get("X-Org"), h.Get("Accept"), h.Get("User-Agent"), h.Get("Authorization")})
+		p.result(string(text))
+	})))
+	u, _ := url.Parse(s.URL + "/mcp?x=1#y")
+	u.User = url.UserPassword("ann", "secret")
+	c := openHTTP(t, u.String(), func(t *Target, _ *tempo) {
+		t.Headers = []Header{{"X-Org", " acme\n"}, {"Host", "mcp.example"}, {"accept", "text/html"}, {"User-Agent", "mine"}, {"Accept-Encoding", "br"}}
+	})
+	tell(t, c, aCall(1))
+	wantResult(t, c, 1, `["mcp.example","/mcp?x=1","acme","application/json, text/event-stream","mine","Basic YW5uOnNlY3JldA=="]`)
+}
+
+func TestHTTPProxy(t *testing.T) {
+	proxy := serve(t, noStream(polite("", func(p posted) { p.result(fmt.Sprintf("%q", p.r.URL)) })))
+	c := openHTTP(t, "http://mcp.example/x", func(t *Target, _ *tempo) {
+		t.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }
+	})
+	tell(t, c, aCall(1))
+	wantResult(t, c, 1, `"http://mcp.example/x"`)
+	broken := connect(t, "http://mcp.example/x", func(t *Target, _ *tempo) {
+		t.Proxy = func(*http.Request) (*url.URL, error) { return nil, errors.New("http://ann:secret@[ is no URL") }
+	})
+	tell(t, broken, aCall(1))
+	if f := wantFailure(t, broken, 1); !f.Unprocessed || f.Err.Err.Error() != "the environment's address of the proxy is not a URL" {
+		t.Errorf("%v, unprocessed: %v", f, f.Unprocessed)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -584,7 +585,7 @@ func TestHTTPTLS(t *testing.T) {
 			wantResult(t, c, 1, fmt.Sprintf("%q", protocol))
 			stranger := connect(t, s.URL)
 			tell(t, stranger, aCall(1))
-			if f := wantFailure(t, stranger, 1); !f.Unprocessed || !strings.Contains(f.Error(), "certificate") {
+			if f := wantFailure(t, stranger, 1); !f.Unprocessed || !strings.Contains(f.Error(), "certificate") || !strings.Contains(f.Err.Hint, `"caFile"`) {
 				t.Errorf("without its authority: %v", f)
 			}
 		})
@@ -634,4 +635,122 @@ func TestHTTPNothingIsLeft(t *testing.T) {
 	if n := ours(); n > 0 {
 		t.Errorf("%d goroutines are left", n)
 	}
+}
+
+// TestHTTPSendWaits shows that frames wait while too much of them has not been
+// answered, until Close at the latest, and that a cancellation does not wait.
+func TestHTTPSendWaits(t *testing.T) {
+	arrived := make(chan struct{}, 1)
+	s := serve(t, noStream(polite("", func(p posted) {
+		arrived <- struct{}{}
+		p.gone()
+	})))
+	c := openHTTP(t, s.URL)
+	c.limit = 100_000
+	large := strings.Replace(modernToolCall(1), `"n":1`, `"n":"`+strings.Repeat("x", 90_000)+`"`, 1)
+	tell(t, c, large)
+	<-arrived
+	sent := make(chan error)
+	go func() { sent <- c.Send([]byte(strings.Replace(large, `"id":1`, `"id":2`, 1))) }()
+	tell(t, c, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	tell(t, c, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	if err := <-sent; err != nil {
+		t.Errorf("Send after there was room: %v", err)
+	}
+	<-arrived
+	go func() { sent <- c.Send([]byte(large)) }()
+	c.Close()
+	if err := <-sent; !errors.Is(err, ErrClosed) {
+		t.Errorf("Send that waited for Close: %v", err)
+	}
+}
+
+func BenchmarkHTTPRoundTrip(b *testing.B) {
+	for _, size := range []int{100, 1 << 20, 10 << 20} {
+		body := []byte(`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", size) + `"}`)
+		for _, kind := range []string{"application/json", "text/event-stream"} {
+			b.Run(fmt.Sprintf("%s/%d", kind[5:9], size), func(b *testing.B) {
+				text := body
+				if kind == "text/event-stream" {
+					text = []byte(anEvent(body))
+				}
+				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Content-Type", kind)
+					if kind == "application/json" {
+						w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+					}
+					w.Write(text)
+				}))
+				defer s.Close()
+				c, err := newHTTP(b.Context(), Target{Server: "acme", URL: s.URL}, brisk())
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer c.Close()
+				b.ReportAllocs()
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					if err := c.Send([]byte(aCall(1))); err != nil {
+						b.Fatal(err)
+					}
+					if m, err := c.Recv(); err != nil || len(m.Raw) != len(body) {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestHTTPEachOnce shows that each of many calls at once comes out once, with
+// its own answer or a failure, whatever the server does.
+func TestHTTPEachOnce(t *testing.T) {
+	s := serve(t, noStream(polite("s-1", func(p posted) {
+		n := p.Params.Get("arguments.n").Int()
+		own := p.response(fmt.Sprint(n))
+		switch n % 8 {
+		case 0:
+			p.w.WriteHeader(500)
+		case 1:
+			p.events(anEvent(own) + anEvent(own))
+		case 2:
+			panic(http.ErrAbortHandler)
+		case 3:
+			p.w.WriteHeader(202)
+		case 4:
+			p.events(": cut\n\n")
+		case 5:
+			p.says(200, "["+string(own)+"]")
+		case 6:
+			p.events("data: {\n\n" + anEvent(own))
+		default:
+			p.says(200, string(own))
+		}
+	})))
+	c := openHTTP(t, s.URL)
+	const calls = 400
+	go func() {
+		for id := range calls {
+			c.Send([]byte(aCall(id + 1)))
+		}
+	}()
+	seen := map[string]bool{}
+	for range calls {
+		m, err := c.Recv()
+		key, answered := m.Key(), true
+		if f := new(Failure); errors.As(err, &f) {
+			key, answered = f.Key, false
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		fmt.Sscanf(key, "n%d", &n)
+		kind := n % 8
+		if seen[key] || answered && m.Result.Raw != fmt.Sprint(n) || answered != (kind == 1 || kind >= 5) {
+			t.Errorf("%s comes out as %s, %v; once already: %v", key, m.Raw, err, seen[key])
+		}
+		seen[key] = true
+	}
+	c.Close()
+	wantEnd(t, c, ErrClosed)
 }

@@ -9,20 +9,14 @@ import (
 // text. It is for the error pages of proxies and need not be more than that.
 func pageText(page []byte) []byte {
 	var title, text []byte
-	within := "" // title, script or style
 	for len(page) > 0 {
 		words, tag, rest := nextTag(page)
-		switch within {
-		case "":
-			text = append(append(text, words...), ' ')
+		text = append(append(text, words...), ' ')
+		switch tag {
 		case "title":
-			title = append(title, words...)
-		}
-		switch {
-		case within == "" && (tag == "title" || tag == "script" || tag == "style"):
-			within = tag
-		case tag == "/"+within:
-			within = ""
+			title, rest = inner(rest, tag)
+		case "script", "style":
+			_, rest = inner(rest, tag)
 		}
 		page = rest
 	}
@@ -30,6 +24,22 @@ func pageText(page []byte) []byte {
 		text = title
 	}
 	return unescaped(text)
+}
+
+// inner returns what stands before the end tag of an element, and the rest from
+// there on.
+func inner(page []byte, name string) (content, rest []byte) {
+	for at := 0; ; at++ {
+		i := bytes.Index(page[at:], []byte("</"))
+		if i < 0 {
+			return page, nil
+		}
+		at += i
+		end := page[at+len("</"):]
+		if len(end) >= len(name) && strings.EqualFold(string(end[:len(name)]), name) {
+			return page[:at], page[at:]
+		}
+	}
 }
 
 // nextTag returns the text before the next tag or comment, the tag's name, and

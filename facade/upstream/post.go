@@ -37,7 +37,9 @@ func (c *httpConn) call(ctx context.Context, f *flight, after <-chan struct{}) *
 	moved := c.hasMoved()
 	rep, err := c.do(ctx, c.post(f))
 	if err != nil {
-		return c.failure(f, c.network(err))
+		failure := c.failure(f, c.network(err))
+		failure.Err.Hint = c.networkHint(err)
+		return failure
 	}
 	defer rep.close()
 	if rep.StatusCode/100 == 2 {
@@ -176,18 +178,19 @@ func refusalIn(text []byte) wire.Message {
 }
 
 // notification queues a notification: they go one after the other. done is
-// called when it has been answered, or has failed. The caller holds mu.
-func (c *httpConn) notification(m wire.Message, done ...func()) {
+// called when the next one may go. The caller holds mu.
+func (c *httpConn) notification(m wire.Message, done func()) {
 	before, turn := c.turn, make(chan struct{})
 	c.turn = turn
 	if m.Method == "notifications/initialized" {
 		c.opened = turn
 	}
-	pass := sync.OnceFunc(func() { close(turn) })
+	pass := sync.OnceFunc(func() {
+		close(turn)
+		done()
+	})
 	c.tasks.Go(func() {
-		for _, then := range append(done, pass) {
-			defer then()
-		}
+		defer pass()
 		if await(c.life, before) && !c.hasLost() {
 			defer time.AfterFunc(c.tempo.order, pass).Stop()
 			c.notify(m, pass)
@@ -216,7 +219,7 @@ func (c *httpConn) cancelled(m wire.Message) {
 	case f != nil:
 		c.notification(m, f.cancel)
 	case c.version != "":
-		c.notification(m)
+		c.notification(m, func() {})
 	}
 }
 

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -82,12 +84,36 @@ func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 // hint says what to do about a refusal, or "".
 func (c *httpConn) hint(rep *reply) string {
 	switch {
+	case rep.StatusCode == http.StatusUnauthorized && c.inPlace:
+		return "check the Authorization on our command line"
 	case rep.StatusCode == http.StatusUnauthorized:
 		return fmt.Sprintf("check the authorization of %q in the servers file", c.server)
 	case rep.StatusCode/100 == 3:
-		return fmt.Sprintf("if that is where it is, correct the \"url\" of %q in the servers file", c.server)
+		return "if that is where it is, " + c.correct()
 	}
 	return ""
+}
+
+// networkHint says what to do about a failure of the network, or "".
+func (c *httpConn) networkHint(err error) string {
+	lookUp, unknown := new(net.DNSError), new(x509.UnknownAuthorityError)
+	switch {
+	case errors.As(err, &lookUp):
+		return c.correct()
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "start the server, or " + c.correct()
+	case errors.As(err, unknown) && !c.inPlace:
+		return fmt.Sprintf("name the file of its certificate authority as \"caFile\" of %q in the servers file", c.server)
+	}
+	return ""
+}
+
+// correct says where a wrong URL is put right.
+func (c *httpConn) correct() string {
+	if c.inPlace {
+		return "correct the URL on our command line"
+	}
+	return fmt.Sprintf("correct the \"url\" of %q in the servers file", c.server)
 }
 
 // unexpected words a body of the wrong type.
