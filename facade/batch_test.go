@@ -84,6 +84,8 @@ func TestMisfit(t *testing.T) {
 		{"a version that is not offered", "tools/list", `{"_meta":` + newer + `}`, codeUnsupportedVersion, `"supported":["2026-07-28"],"requested":"2027-01-01"`},
 		{"no capabilities", "tools/list", `{"_meta":` + bare + `}`, codeInvalidParams, "io.modelcontextprotocol/clientCapabilities"},
 		{"no _meta at all", "tools/list", `{}`, codeInvalidParams, "io.modelcontextprotocol/protocolVersion"},
+		{"a probe without capabilities", "server/discover", `{"_meta":` + bare + `}`, codeInvalidParams, "io.modelcontextprotocol/clientCapabilities"},
+		{"an initialize of this era", "initialize", `{"protocolVersion":"2026-07-28","capabilities":{},"_meta":` + modernMeta + `}`, codeMethodNotFound, ""},
 		{"a cursor that is none of ours", "tools/list", `{"cursor":"x","_meta":` + modernMeta + `}`, codeInvalidParams, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

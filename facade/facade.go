@@ -77,6 +77,7 @@ type Facade struct {
 	behindSize  int                   // bytes in behind
 	withdrawn   []*pending            // those of toUp that the host has cancelled, the oldest first
 	fromUp      map[string]question   // what the host has to answer, by wire.Key
+	estranged   map[string]bool       // the ids of what it need not answer any more, by wire.Key
 	own         map[string]ownRequest // what the upstream has to answer to us, by wire.Key
 	seq         int
 	initialized []byte         // the host's notifications/initialized
@@ -110,6 +111,7 @@ func New(o Options) *Facade {
 		views:     map[string]*view{},
 		toUp:      map[string]*pending{},
 		fromUp:    map[string]question{},
+		estranged: map[string]bool{},
 		own:       map[string]ownRequest{},
 		listens:   map[string]*listen{},
 		hinted:    map[string]bool{},
@@ -258,8 +260,8 @@ func (f *Facade) malformed(ctx context.Context, line []byte, err error) {
 	f.log.Warn("frame of the host not understood", "err", err, "in", len(line))
 	id := "null"
 	frame := gjson.ParseBytes(line)
-	said, answers := frame.Get("id"), !frame.Get("method").Exists() && (frame.Get("result").Exists() || frame.Get("error").Exists())
-	if line[0] == '{' && !answers && (said.Type == gjson.String || said.Type == gjson.Number) {
+	said := frame.Get("id")
+	if line[0] == '{' && frame.Get("method").Exists() && (said.Type == gjson.String || said.Type == gjson.Number) {
 		id = said.Raw // that of an answer is the upstream's, and may be another request's of the host
 	}
 	switch {

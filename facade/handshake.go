@@ -230,6 +230,9 @@ func (f *Facade) probe(ctx context.Context, m wire.Message) {
 		f.refuse(m, codeMethodNotFound, "Method not found")
 		return
 	}
+	if f.knownEra() == modern && f.incomplete(m) {
+		return
+	}
 	v := f.viewOf(m)
 	f.mu.Lock()
 	handshake, stale := v.handshake, f.stale(v)
@@ -312,6 +315,10 @@ func methodNotFound(p *pending) []byte {
 // the next start only.
 func (f *Facade) verdict(ctx context.Context, l *link, p *pending, m wire.Message, late bool) {
 	era := judge(m)
+	complete := gjson.GetBytes(p.view.opening, metaCapabilities).IsObject()
+	if !complete && m.Error.Exists() { // it is about what the probe lacks
+		era = ""
+	}
 	if era != "" {
 		f.setEra(era)
 	}
@@ -331,7 +338,7 @@ func (f *Facade) verdict(ctx context.Context, l *link, p *pending, m wire.Messag
 	f.mu.Lock()
 	l.opening[modern] = false
 	f.mu.Unlock()
-	if era == modern {
+	if era == modern || !complete {
 		f.send(m.Raw)
 		return
 	}
@@ -416,8 +423,7 @@ func (f *Facade) misfit(m wire.Message, v *view) bool {
 		f.refuse(m, codeInvalidParams, m.Method+": params._meta lacks "+memberName(metaVersion)+", and no initialize has come before")
 	case v.key.Era == legacy:
 		return false
-	case !m.Params.Get("_meta." + metaCapabilities).IsObject():
-		f.refuse(m, codeInvalidParams, m.Method+": params._meta lacks "+memberName(metaCapabilities))
+	case f.incomplete(m):
 	case f.knownEra() == legacy:
 		f.refuseVersion(m, v, `["`+strings.Join(legacyVersions, `","`)+`"]`)
 	case offered.IsArray() && !slices.ContainsFunc(offered.Array(), func(o gjson.Result) bool { return o.Str == v.key.Version }):
@@ -426,6 +432,16 @@ func (f *Facade) misfit(m wire.Message, v *view) bool {
 		return false
 	}
 	return true
+}
+
+// incomplete answers a modern request that does not say what its host can. It
+// reports whether it did.
+func (f *Facade) incomplete(m wire.Message) bool {
+	lacks := !m.Params.Get("_meta." + metaCapabilities).IsObject()
+	if lacks {
+		f.refuse(m, codeInvalidParams, m.Method+": params._meta lacks "+memberName(metaCapabilities))
+	}
+	return lacks
 }
 
 // memberName is the name in a gjson path.

@@ -454,3 +454,27 @@ func TestEraIsStoredPerStore(t *testing.T) {
 		}
 	}
 }
+
+// TestProbeIncomplete shows that the refusal of a probe that does not say what
+// its host can says nothing of the upstream, and is passed on.
+func TestProbeIncomplete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := dual()
+		const refusal = `"error":{"code":-32602,"message":"no clientCapabilities"}`
+		up.answer = func(_ *fakeConn, m wire.Message) ([]string, bool) {
+			if m.Method == "server/discover" && !m.Params.Get("_meta."+metaCapabilities).Exists() {
+				return []string{`{"jsonrpc":"2.0","id":` + m.ID.Raw + `,` + refusal + `}`}, true
+			}
+			return nil, false
+		}
+		cache := store(t)
+		d := start(t, Options{Store: cache}, up)
+		d.send(line("1", "server/discover", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`))
+		d.expect("an incomplete probe", `{"jsonrpc":"2.0","id":1,`+refusal+`}`)
+		if era := cache.Era(); era != "" {
+			t.Errorf("the era stored is %q; want none", era)
+		}
+		r, _ := d.ask(`"d"`, "server/discover", `{"_meta":`+modernMeta+`}`)
+		holds(t, "a whole probe after it", r, "supportedVersions")
+	})
+}

@@ -12,6 +12,11 @@ import (
 	"mcp-facade/facade/wire"
 )
 
+// restoreWait is how long what has waited for a new connection waits for its
+// answers to what restores the last one's state: many an upstream takes requests
+// side by side, and would work before it knows how much to log.
+const restoreWait = 2 * time.Second
+
 // backlogLimit is how many bytes of frames may wait for an upstream that is
 // still starting; a single one may be larger.
 const backlogLimit = 64 << 20
@@ -206,11 +211,24 @@ func (f *Facade) restore(l *link, era string) {
 	f.mu.Lock()
 	level, subscribed := f.level, slices.Clone(f.subscribed)
 	f.mu.Unlock()
+	if level == nil && subscribed == nil {
+		return
+	}
+	var asked sync.WaitGroup
+	answered := func(wire.Message, error) { asked.Done() }
 	if level != nil {
-		f.ask(l, "logging/setLevel", level, ignore)
+		asked.Add(1)
+		f.ask(l, "logging/setLevel", level, answered)
 	}
 	for _, s := range subscribed {
-		f.ask(l, "resources/subscribe", s.params, ignore)
+		asked.Add(1)
+		f.ask(l, "resources/subscribe", s.params, answered)
+	}
+	restored := make(chan struct{})
+	f.spawn(func() { asked.Wait(); close(restored) })
+	select {
+	case <-restored:
+	case <-time.After(restoreWait):
 	}
 }
 
@@ -354,6 +372,7 @@ func (f *Facade) withdrawQuestions(l *link) (given []string) {
 		}
 		delete(f.fromUp, key)
 		if !f.unhold(q) {
+			f.estrange(q)
 			given = append(given, q.id)
 		}
 	}

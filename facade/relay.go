@@ -9,11 +9,17 @@ import (
 
 	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
+
+	"github.com/tidwall/gjson"
 )
 
 // maxWithdrawn is how many requests are remembered that the host has cancelled
 // and the upstream has not answered: most never are.
 const maxWithdrawn = 1000
+
+// maxEstranged is how many ids of withdrawn questions are remembered. When there
+// are as many, every question gets an id of ours.
+const maxEstranged = 1000
 
 // maxHeld is how many frames of the upstream may wait for the host to be
 // initialized.
@@ -50,9 +56,10 @@ type pending struct {
 
 // A question is a request of the upstream that the host has to answer.
 type question struct {
-	id    string // raw
-	frame []byte // of one that had to wait; nil: it had not
-	link  *link
+	id     string // raw, as the host knows it
+	theirs string // raw, as the upstream does
+	frame  []byte // of one that had to wait; nil: it had not
+	link   *link
 }
 
 // handle takes one message of the host, which may be a member of a batch. It
@@ -131,6 +138,10 @@ func (f *Facade) catchUp(ctx context.Context) {
 func (f *Facade) asked(ctx context.Context, m wire.Message) {
 	switch m.Method {
 	case "initialize":
+		if isModern(m) && f.knownEra() == modern { // which has no such method
+			f.refuse(m, codeMethodNotFound, "Method not found")
+			return
+		}
 		f.initialize(ctx, m)
 		return
 	case "server/discover":
@@ -474,6 +485,9 @@ func (f *Facade) answered(m wire.Message) {
 	f.mu.Lock()
 	q, asked := f.fromUp[m.Key()]
 	delete(f.fromUp, m.Key())
+	if !asked {
+		delete(f.estranged, m.Key())
+	}
 	if f.o.Server.CallTimeout > 0 {
 		f.move(func(p *pending) bool { return p.link == q.link })
 	}
@@ -481,6 +495,9 @@ func (f *Facade) answered(m wire.Message) {
 	if !asked {
 		f.log.Debug("answer of the host to nothing that is asked", "in", len(m.Raw))
 		return
+	}
+	if q.id != q.theirs {
+		m.Raw = wire.Splice(m.Raw, m.ID, []byte(q.theirs))
 	}
 	q.link.conn.Send(m.Raw)
 }
@@ -572,12 +589,16 @@ func (f *Facade) requested(l *link, m wire.Message) {
 	wait := f.initialized == nil && f.current != nil
 	full := wait && len(f.held) >= maxHeld
 	if !full {
-		q := question{id: m.ID.Raw, link: l}
+		q := question{id: m.ID.Raw, theirs: m.ID.Raw, link: l}
+		if f.ambiguous(m.Key(), l) {
+			q.id = f.nextID()
+			m.Raw = wire.Splice(m.Raw, m.ID, []byte(q.id))
+		}
 		if wait {
 			q.frame = m.Raw
 			f.held = append(f.held, m.Raw)
 		}
-		f.fromUp[m.Key()] = q
+		f.fromUp[wire.Key(gjson.Parse(q.id))] = q
 	}
 	f.mu.Unlock()
 	switch {
@@ -585,6 +606,22 @@ func (f *Facade) requested(l *link, m wire.Message) {
 		l.conn.Send(wire.ErrorResponse(m.ID.Raw, codeInternal, "too many requests before notifications/initialized", nil))
 	case !wait:
 		f.send(m.Raw)
+	}
+}
+
+// ambiguous reports whether an answer of the host under a key may be meant for
+// another connection than the one that asks now: each process counts its ids
+// from the same number, and what was withdrawn may be answered all the same. The
+// caller holds mu, as for estrange.
+func (f *Facade) ambiguous(key string, l *link) bool {
+	q, asked := f.fromUp[key]
+	return f.estranged[key] || len(f.estranged) == maxEstranged || asked && q.link != l
+}
+
+// estrange notes that the host has been given a question that is withdrawn.
+func (f *Facade) estrange(q question) {
+	if q.id == q.theirs && len(f.estranged) < maxEstranged {
+		f.estranged[wire.Key(gjson.Parse(q.id))] = true
 	}
 }
 
@@ -606,7 +643,7 @@ func (f *Facade) announced(ctx context.Context, l *link, m wire.Message) {
 	case "notifications/prompts/list_changed", "notifications/resources/list_changed":
 		f.changed(ctx, l, m.Method)
 	case "notifications/cancelled":
-		if f.unasked(l, m) {
+		if m.Raw = f.unasked(l, m); m.Raw == nil {
 			return
 		}
 	case "notifications/progress":
@@ -618,17 +655,26 @@ func (f *Facade) announced(ctx context.Context, l *link, m wire.Message) {
 }
 
 // unasked takes the upstream's cancellation of a request of its own. It
-// reports whether the host has not been given that request.
-func (f *Facade) unasked(l *link, m wire.Message) bool {
-	key := wire.Key(m.Params.Get("requestId"))
+// returns what the host is told, nil if it has not been given that request.
+func (f *Facade) unasked(l *link, m wire.Message) []byte {
+	id := m.Params.Get("requestId")
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	q, asked := f.fromUp[key]
-	if !asked || q.link != l {
-		return false
+	for key, q := range f.fromUp {
+		if q.link != l || wire.Key(gjson.Parse(q.theirs)) != wire.Key(id) {
+			continue
+		}
+		delete(f.fromUp, key)
+		if f.unhold(q) {
+			return nil
+		}
+		f.estrange(q)
+		if q.id != q.theirs {
+			return wire.Splice(m.Raw, id, []byte(q.id))
+		}
+		break
 	}
-	delete(f.fromUp, key)
-	return f.unhold(q)
+	return m.Raw
 }
 
 // unhold reports whether a question still waits for the host to be

@@ -296,7 +296,6 @@ func TestMalformed(t *testing.T) {
 		{"is a batch", `[` + line("1", "ping", "") + `]`, codeInvalidRequest},
 		{"has no version", `{"id":1,"method":"ping"}`, codeInvalidRequest},
 		{"has another version", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, codeInvalidRequest},
-		{"has neither method nor result", `{"jsonrpc":"2.0","id":1}`, codeInvalidRequest},
 		{"has an object for an id", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, codeInvalidRequest},
 		{"has a null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, codeInvalidRequest},
 		{"has two methods", `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}`, codeInvalidRequest},

@@ -98,3 +98,32 @@ func TestRegains(t *testing.T) {
 		}
 	})
 }
+
+// What has waited for a new connection waits until that has the last one's log
+// level: upstreams take requests side by side.
+func TestRestoresFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := &fake{tools: []string{tool("get_issue", "Get.", "")}}
+		slow := time.Duration(0)
+		up.answer = func(c *fakeConn, m wire.Message) ([]string, bool) {
+			if m.Method == "logging/setLevel" {
+				time.AfterFunc(slow, func() { c.write(string(wire.Response(m.ID.Raw, []byte("{}")))) })
+			}
+			return nil, m.Method == "logging/setLevel"
+		}
+		d := start(t, Options{Server: entry(t, `,"used":["get_issue"]`)}, up)
+		d.open()
+		d.ask("1", "logging/setLevel", `{"level":"debug"}`)
+		d.said()
+		for _, test := range []struct{ slow, want time.Duration }{{time.Second, time.Second}, {time.Minute, restoreWait}} {
+			up.last().die("exit status 1")
+			d.said()
+			slow = test.slow
+			began := time.Now()
+			d.call("2", "get_issue", "{}")
+			if took := time.Since(began); took != test.want {
+				t.Errorf("a level that takes %v holds a call up for %v; want %v", test.slow, took, test.want)
+			}
+		}
+	})
+}

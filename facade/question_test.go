@@ -1,0 +1,98 @@
+package facade
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"mcp-facade/facade/wire"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestAnswerToADeadUpstream shows that the host's answer to a question of an
+// upstream that is gone is not taken for the answer to one that its successor
+// asks: each process counts its ids from the same number.
+func TestAnswerToADeadUpstream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := issues()
+		up.answer = func(*fakeConn, wire.Message) ([]string, bool) { return nil, false }
+		d := start(t, Options{}, up)
+		d.open()
+		d.said()
+		ask := func(id, what string) string { return line(id, "elicitation/create", `{"message":"`+what+`"}`) }
+		said := func(id, what string) string {
+			return `{"jsonrpc":"2.0","id":` + id + `,"result":{"to":"` + what + `"}}`
+		}
+		up.last().write(ask("1", "delete a?"))
+		up.last().write(ask("2", "delete b?"))
+		d.expect("two questions", ask("1", "delete a?"), ask("2", "delete b?"))
+		d.send(said("2", "b"))
+		d.said()
+		up.last().die("exit status 1")
+		d.expect("a death", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the server has ended"}}`)
+		d.ask("5", "vendor/x", "{}")
+
+		up.last().write(ask("1", "delete everything?"))
+		up.last().write(ask("2", "delete c?"))
+		told := d.said()
+		if len(told) != 2 || told[1] != ask("2", "delete c?") {
+			t.Fatalf("the host is told %q", told)
+		}
+		m, err := wire.Parse([]byte(told[0]))
+		if err != nil || m.ID.Raw == "1" || m.Params.Get("message").Str != "delete everything?" {
+			t.Errorf("the host is asked %s, want another id than what it may still answer", told[0])
+		}
+		d.send(said("1.0", "a"))
+		d.send(said(m.ID.Raw, "everything"))
+		d.send(said("2", "c"))
+		d.said()
+		want := []string{said("2", "b"), line("5", "vendor/x", "{}"), said("1", "everything"), said("2", "c")}
+		if diff := cmp.Diff(want, heard(up)); diff != "" {
+			t.Errorf("the upstream hears (-want +got):\n%s", diff)
+		}
+
+		up.last().write(ask("1", "delete d?"))
+		d.expect("a question after the late answer", ask("1", "delete d?"))
+	})
+}
+
+// TestQuestionWithAnotherIDIsTakenBack shows that a question whose id is not the
+// upstream's own can be cancelled by it, and is when it dies.
+func TestQuestionWithAnotherIDIsTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := issues()
+		d := start(t, Options{}, up)
+		d.open()
+		d.said()
+		asked := func() string {
+			up.last().write(line(`"q"`, "roots/list", ""))
+			told := d.said()
+			if len(told) != 1 {
+				t.Fatalf("the host is told %q", told)
+			}
+			m, err := wire.Parse([]byte(told[0]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m.ID.Raw
+		}
+		retracted := func(id string) string {
+			return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"the server has ended"}}`
+		}
+		first := asked()
+		up.last().die("exit status 1")
+		d.expect("a death", retracted(first))
+		d.ask("5", "vendor/x", "{}")
+		d.said()
+
+		second := asked()
+		up.last().write(line("", "notifications/cancelled", `{"x":1.0,"requestId" : "q"}`))
+		d.expect("a cancellation", line("", "notifications/cancelled", `{"x":1.0,"requestId" : `+second+`}`))
+		third := asked()
+		up.last().die("exit status 1")
+		d.expect("another death", retracted(third))
+		if first == second || second == third || len(d.facade.fromUp) != 0 {
+			t.Errorf("the ids are %s, %s, %s; %d questions are kept", first, second, third, len(d.facade.fromUp))
+		}
+	})
+}
