@@ -350,10 +350,7 @@ func (f *Facade) verdict(ctx context.Context, l *link, p *pending, m wire.Messag
 // those that follow are of the modern one (MCP 2026-07-28, basic, "Error Codes").
 func judge(m wire.Message) string {
 	if !m.Error.Exists() {
-		if m.Result.Get("supportedVersions").IsArray() {
-			return modern
-		}
-		return ""
+		return newest(m.Result.Get("supportedVersions"))
 	}
 	switch code := m.Error.Get("code").Int(); {
 	case code == codeUnsupportedVersion:

@@ -58,6 +58,7 @@ func TestProbe(t *testing.T) {
 		{"leaves -32022 without versions open", `"error":{"code":-32022,"message":"x"}`, notFound, "", 1},
 		{"leaves -32603 open", `"error":{"code":-32603,"message":"x"}`, notFound, "", 1},
 		{"leaves a code of the server's own open", `"error":{"code":401,"message":"x"}`, notFound, "", 1},
+		{"takes a result with old versions only for legacy", `"result":{"supportedVersions":["2025-11-25","2024-11-05"]}`, notFound, legacy, 1},
 		{"leaves an odd result open", `"result":{"ok":true}`, notFound, "", 1},
 		{"leaves a result that is no object open", `"result":"2026-07-28"`, notFound, "", 1},
 		{"leaves an exit open", "", notFound, "", 2},
