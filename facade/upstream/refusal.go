@@ -164,6 +164,8 @@ func (c *httpConn) network(err error) error {
 		text = fmt.Sprintf("look up %s: %s", lookUp.Name, lookUp.Err)
 	case errors.As(err, &op) && op.Op == "dial" && op.Addr != nil:
 		text = fmt.Sprintf("connect to %s: %v", op.Addr, system(op.Err))
+	case errors.As(err, &op) && op.Op != "dial":
+		text = op.Op + ": " + system(op.Err).Error()
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		text = "the connection was closed before the end of the answer"
 	}

@@ -164,21 +164,21 @@ func (c *stdio) logStderr(line []byte, cut bool) {
 	}
 }
 
-// unreadable puts an error in the place of an answer that is no message but
-// has an id that can be read: somebody waits for it.
+// unreadable fails the request that an answer is for which is no message:
+// somebody waits for it. Of a text that is no JSON it must be sure that it is an
+// answer, and that its id is whole: one that was cut is another request's.
 func (c *stdio) unreadable(line []byte, why error) bool {
 	a := gjson.ParseBytes(line)
 	id := a.Get("id")
 	if !a.IsObject() || id.Type != gjson.String && id.Type != gjson.Number || a.Get("method").Exists() {
 		return false
 	}
-	const internal = -32603 // JSON-RPC 2.0 §5.1
-	text := fmt.Sprintf("%s: the server's answer could not be read: %v", c.server, why)
-	m, err := wire.Parse(wire.ErrorResponse(id.Raw, internal, text, nil))
-	if err == nil {
-		c.inbox.put(m)
+	answers := a.Get("result").Exists() || a.Get("error").Exists()
+	if errors.Is(why, wire.ErrNotJSON) && (!answers || id.Index+len(id.Raw) == len(line)) {
+		return false
 	}
-	return err == nil
+	c.inbox.fail(&Failure{Key: wire.Key(id), Err: &Error{Server: c.server, Op: "read", Err: fmt.Errorf("the answer could not be read: %w", why)}})
+	return true
 }
 
 // noise logs what wire.Reader could not take as it was. A frame that is lost or

@@ -304,15 +304,24 @@ func BenchmarkRoundTrip(b *testing.B) {
 	}
 }
 
-// TestUnreadableAnswer shows that an answer that is no message becomes an error
-// with its id, because somebody waits for it.
+// TestUnreadableAnswer shows that an answer that is no message fails the request
+// with its id, because somebody waits for it; and that a piece of one, of which
+// the id may be cut, fails none.
 func TestUnreadableAnswer(t *testing.T) {
 	for _, said := range []string{`{"id":7,"result":{}}`, `[{"jsonrpc":"1.0","id":7,"result":{}}]`, `{"jsonrpc":"2.0","id":7,"result":NaN}`} {
 		c := open(t, target(t, "say="+said, "eof"), patient())
 		m, err := c.Recv()
-		if err != nil || m.Key() != "n7" || !m.Error.Exists() {
+		failure, failed := err.(*Failure)
+		if !failed || failure.Key != "n7" || failure.Unprocessed {
 			t.Errorf("%s is received as %s, %v", said, m.Raw, err)
 		}
 		c.Close()
+	}
+	for _, said := range []string{`{"jsonrpc":"2.0","result":{},"id":1`, `{"jsonrpc":"2.0","id":1,"para`} {
+		c := open(t, target(t, "say="+said, "eof"), patient())
+		mustClose(t, c)
+		if m, err := c.Recv(); m.Raw != nil || errors.As(err, new(*Failure)) {
+			t.Errorf("%s is received as %s, %v", said, m.Raw, err)
+		}
 	}
 }
