@@ -19,7 +19,16 @@
 //   - catalogs_test.go has go-sdk and the TypeScript SDK (lists.mjs) list the tools
 //     of every captured catalog in ../shared, which an upstream here replays. It
 //     skips without them; go-sdk's half needs no Node.
+//   - pairs_test.go puts go-sdk's peers of both eras at either end, over stdio and
+//     HTTP: a table of what each pair can do. It needs no Node.
+//   - hostproof_test.go has clients from npm (hostproof.mjs) take lists with tools
+//     that hosts refuse.
+//   - conformance_test.go runs the official suite with and without the facade, by
+//     way of a bridge from HTTP to stdio, bridge_test.go.
 //   - process_test.go looks for processes left behind, on Linux.
+//   - soak_test.go makes calls of all kinds from many callers while the upstream,
+//     soakserver_test.go, dies and dies. It needs no Node; its long form is
+//     E2E_SOAK=10000 go test ./e2e -run TestSoak -v
 //   - cold_test.go starts two facades at once on an empty cache.
 //   - world_test.go, script_test.go and host_test.go are what the others stand on.
 //

@@ -35,10 +35,27 @@ func TestMain(m *testing.M) {
 		os.Exit(serveRaw(os.Stdin, os.Stdout, os.Getenv(recordVar)))
 	case "sdk":
 		os.Exit(serveSDK())
+	case "soak":
+		os.Exit(serveSoak())
+	case "soak-http":
+		os.Exit(serveSoakHTTP())
 	case "replay":
 		os.Exit(serveReplay(os.Stdin, os.Stdout, os.Getenv(catalogVar)))
+	case "pair":
+		os.Exit(exitCode(servePair()))
+	case "odd":
+		os.Exit(exitCode(serveOddTools(os.Stdin, os.Stdout, os.Getenv(oddVar))))
 	}
 	os.Exit(run(m))
+}
+
+// exitCode is that of a server that ends with err.
+func exitCode(err error) int {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // run builds the program, runs the tests and removes the program.
@@ -204,7 +221,7 @@ func (c command) cmd(t *testing.T) *exec.Cmd {
 		if bytes.Contains(said, []byte("WARNING: DATA RACE")) {
 			t.Errorf("the race detector reports")
 		}
-		if t.Failed() {
+		if t.Failed() && len(said) > 0 {
 			t.Logf("stderr of %s:\n%s", strings.Join(c.args, " "), excerpt(string(said)))
 		}
 	})
