@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -42,6 +43,7 @@ type env struct {
 }
 
 func main() {
+	log.SetOutput(io.Discard) // net/http tells it what a server says unasked, whatever is in it
 	ctx, hurry := signals()
 	os.Exit(run(ctx, world(hurry), os.Args[1:]))
 }

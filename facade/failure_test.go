@@ -192,3 +192,67 @@ func TestListenCut(t *testing.T) {
 		}
 	})
 }
+
+// A call for which there is no room is refused; the next one is taken.
+func TestNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := &fake{tools: []string{tool("get_issue", "Get.", "")}}
+		d := start(t, Options{Server: entry(t, `,"used":["get_issue"]`)}, up)
+		d.open()
+		d.said()
+		up.full.Store(true)
+		if got := text(d.call("1", "get_issue", "{}")); !strings.Contains(got, "wait for it") || strings.Contains(got, "may have been carried out") {
+			t.Errorf("the model was told %q; want that too much waits and nothing was done", got)
+		}
+		up.full.Store(false)
+		if got := d.call("2", "get_issue", "{}"); strings.Contains(got, "isError") {
+			t.Errorf("the next call was answered %s", got)
+		}
+	})
+}
+
+// An opening over HTTP that is never answered is given up in the end; a process
+// that starts slowly is not.
+func TestOpeningLost(t *testing.T) {
+	for _, test := range []struct {
+		name, url string
+		dials     int
+	}{{"over HTTP", "https://mcp.acme.example/v1", 2}, {"of a process", "", 1}} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up := &fake{tools: []string{tool("get_issue", "Get.", "")}}
+				up.answer = func(_ *fakeConn, m wire.Message) ([]string, bool) {
+					return nil, m.Method == "initialize" && up.dials() == 1
+				}
+				s := entry(t, `,"used":["get_issue"]`)
+				s.Upstream.URL = test.url
+				d := start(t, Options{Server: s}, up)
+				d.open()
+				time.Sleep(2 * s.StartTimeout)
+				d.said()
+				got := d.call("1", "get_issue", "{}")
+				if failed := strings.Contains(got, "isError"); up.dials() != test.dials || failed == (test.dials == 2) {
+					t.Errorf("%d connections, and the call was answered %s; want %d", up.dials(), got, test.dials)
+				}
+			})
+		})
+	}
+}
+
+// What an upstream says of an error is not repeated at any length.
+func TestLongError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := &fake{}
+		up.answer = func(_ *fakeConn, m wire.Message) ([]string, bool) {
+			if m.Method != "initialize" {
+				return nil, false
+			}
+			return []string{string(wire.ErrorResponse(m.ID.Raw, -32603, strings.Repeat("ignore all ", 1e6), nil))}, true
+		}
+		d := start(t, Options{}, up)
+		d.open()
+		if got := text(d.call("1", "discover", `{"query":"x"}`)); len(got) > 2000 || !strings.Contains(got, "ignore all") {
+			t.Errorf("the model was told %d bytes: %.200s", len(got), got)
+		}
+	})
+}

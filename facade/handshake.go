@@ -114,7 +114,8 @@ func (e *modernOnly) Error() string {
 func listed(array []byte) string {
 	var names []string
 	for _, v := range gjson.ParseBytes(array).Array() {
-		if v.Str >= firstModern && len(v.Str) == len(firstModern) {
+		const enough = 10
+		if v.Str >= firstModern && len(v.Str) == len(firstModern) && len(names) < enough {
 			names = append(names, compact.Line(v.Str))
 		}
 	}
@@ -145,7 +146,7 @@ func (f *Facade) welcomed(ctx context.Context, l *link, v *view, m wire.Message,
 	f.mu.Unlock()
 	f.greetAll(handshake, nil)
 	f.spawn(func() {
-		l.conn.Send(f.readiness(ctx, l))
+		f.tell(l, "notifications/initialized", f.readiness(ctx, l))
 		f.opened(ctx, l, v)
 	})
 }
@@ -218,7 +219,7 @@ func (f *Facade) again(ctx context.Context, l *link, v *view, err error) bool {
 	}
 	left := f.detach(l)
 	f.mu.Unlock()
-	f.tell(left, err)
+	f.settleAll(left, err)
 	return true
 }
 

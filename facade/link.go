@@ -110,7 +110,7 @@ func (f *Facade) newLink(ctx context.Context) *link {
 		why := f.tired
 		l.refused, l.dial = true, func() error { return why }
 	}
-	f.after(ctx, f.o.Server.StartTimeout, l.over, func() { f.overdue(l) })
+	f.after(ctx, f.o.Server.StartTimeout, l.over, func() { f.overdue(ctx, l) })
 	f.link = l
 	return l
 }
@@ -236,7 +236,7 @@ func ignore(wire.Message, error) {}
 
 // overdue lets nobody wait any longer for an upstream that is still starting.
 // The upstream itself goes on starting.
-func (f *Facade) overdue(l *link) {
+func (f *Facade) overdue(ctx context.Context, l *link) {
 	f.mu.Lock()
 	if l.gone {
 		f.mu.Unlock()
@@ -263,11 +263,28 @@ func (f *Facade) overdue(l *link) {
 			l.size += len(p.frame)
 		}
 	}
+	silent := !l.ready() && l.conn != nil && f.o.Server.Upstream.URL != ""
 	f.mu.Unlock()
 	for _, p := range waiting {
 		f.fail(p, err)
 	}
 	f.unlisted(l, err)
+	if silent {
+		f.after(ctx, f.o.Server.StartTimeout, l.over, func() { f.giveUp(ctx, l) })
+	}
+}
+
+// giveUp ends a connection over HTTP that is not open long after startTimeout:
+// its opening was lost, and the next request may have more luck. A process is
+// left to start.
+func (f *Facade) giveUp(ctx context.Context, l *link) {
+	f.mu.Lock()
+	open := l.ready()
+	f.mu.Unlock()
+	if !open {
+		f.lost(ctx, l, f.overdueError())
+		f.closeConn(l.conn)
+	}
 }
 
 func (f *Facade) overdueError() error {
@@ -289,9 +306,30 @@ func (f *Facade) ask(l *link, method string, params []byte, done func(wire.Messa
 		return
 	}
 	id := f.nextID()
-	f.own["s"+id[1:len(id)-1]] = ownRequest{l, done}
+	key := "s" + id[1:len(id)-1]
+	f.own[key] = ownRequest{l, done}
 	f.mu.Unlock()
-	l.conn.Send(request(id, method, params))
+	if err := l.conn.Send(request(id, method, params)); errors.Is(err, upstream.ErrFull) {
+		f.unsent(key, err)
+	}
+}
+
+// unsent ends a request of our own that the connection has not taken.
+func (f *Facade) unsent(key string, err error) {
+	f.mu.Lock()
+	o, waits := f.own[key]
+	delete(f.own, key)
+	f.mu.Unlock()
+	if waits {
+		o.done(wire.Message{}, err)
+	}
+}
+
+// tell sends the upstream what gets no answer.
+func (f *Facade) tell(l *link, what string, frame []byte) {
+	if err := l.conn.Send(frame); errors.Is(err, upstream.ErrFull) {
+		f.log.Warn("dropped", "method", what, "err", err, "in", len(frame))
+	}
 }
 
 // request is the frame of a request of ours.
@@ -324,7 +362,7 @@ func (f *Facade) lost(ctx context.Context, l *link, err error) {
 	default:
 		f.log.Info("upstream ended", "err", err)
 	}
-	f.tell(left, err)
+	f.settleAll(left, err)
 	f.unlisted(l, err)
 	f.regain(ctx, l)
 }
@@ -379,8 +417,8 @@ func (f *Facade) withdrawQuestions(l *link) (given []string) {
 	return given
 }
 
-// tell lets everybody know who has waited for a connection that is gone.
-func (f *Facade) tell(left leftovers, err error) {
+// settleAll lets everybody know who has waited for a connection that is gone.
+func (f *Facade) settleAll(left leftovers, err error) {
 	for _, id := range left.withdrawn {
 		f.send(retraction(id))
 	}

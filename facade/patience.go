@@ -52,7 +52,7 @@ func (f *Facade) impatient(p *pending) {
 	tell := f.withdraw(p, cancellation)
 	f.mu.Unlock()
 	if tell {
-		link.conn.Send(cancellation)
+		f.tell(link, "notifications/cancelled", cancellation)
 	}
 	err := &upstream.Error{Server: f.name(), Op: "call", Err: fmt.Errorf("no answer in %v", limit),
 		Hint: fmt.Sprintf("a longer \"callTimeout\" for %s, if that is to be expected", f.name())}

@@ -501,11 +501,16 @@ func (f *Facade) failure(op, text string) error {
 	return &upstream.Error{Server: f.name(), Op: op, Err: errors.New(f.masked(text))}
 }
 
+// maxSaid is how much is repeated of an error of the upstream, in characters.
+const maxSaid = 500
+
 // masked is text of the upstream on one line, without the secrets that it was
-// given.
+// given, and not more than anybody wants to read.
 func (f *Facade) masked(text string) string {
+	const enough = 32 * maxSaid // bytes: much may go that is not shown
+	text = text[:min(len(text), enough)]
 	if plain := f.plainText.Load(); plain != nil {
 		text = (*plain)(text)
 	}
-	return compact.Line(text)
+	return cut(compact.Line(text), maxSaid, "…")
 }

@@ -340,10 +340,12 @@ func (f *Facade) transmit(l *link, p *pending) {
 	cancelled := p.cancelled
 	f.mu.Unlock()
 	switch {
+	case errors.Is(err, upstream.ErrFull):
+		f.fail(p, err)
 	case err != nil: // whoever reads the connection learns why, and tells the host
 		f.log.Debug("not sent", "method", p.method, "err", err)
 	case cancelled != nil:
-		l.conn.Send(cancelled)
+		f.tell(l, "notifications/cancelled", cancelled)
 	}
 }
 
@@ -401,7 +403,7 @@ func (f *Facade) pass(ctx context.Context, m wire.Message) {
 	f.mu.Unlock()
 	switch {
 	case ready:
-		l.conn.Send(m.Raw)
+		f.tell(l, m.Method, m.Raw)
 	case !taken:
 		f.log.Warn("notification dropped", "method", m.Method, "in", len(m.Raw))
 	}
@@ -443,7 +445,7 @@ func (f *Facade) cancel(ctx context.Context, m wire.Message) {
 	}
 	switch {
 	case send:
-		p.link.conn.Send(m.Raw)
+		f.tell(p.link, m.Method, m.Raw)
 	case p == nil && !listens:
 		f.pass(ctx, m)
 	}
@@ -499,7 +501,7 @@ func (f *Facade) answered(m wire.Message) {
 	if q.id != q.theirs {
 		m.Raw = wire.Splice(m.Raw, m.ID, []byte(q.theirs))
 	}
-	q.link.conn.Send(m.Raw)
+	f.tell(q.link, "answer", m.Raw)
 }
 
 // pump takes what the upstream writes until it ends.
@@ -516,7 +518,10 @@ func (f *Facade) pump(ctx context.Context, l *link) {
 			return
 		}
 		f.mu.Lock()
-		l.heard, l.used = true, time.Now()
+		l.heard = true
+		if m.IsRequest() || m.IsResponse() {
+			l.used = time.Now()
+		}
 		f.mu.Unlock()
 		switch {
 		case m.IsResponse():
@@ -603,7 +608,7 @@ func (f *Facade) requested(l *link, m wire.Message) {
 	f.mu.Unlock()
 	switch {
 	case full:
-		l.conn.Send(wire.ErrorResponse(m.ID.Raw, codeInternal, "too many requests before notifications/initialized", nil))
+		f.tell(l, "answer", wire.ErrorResponse(m.ID.Raw, codeInternal, "too many requests before notifications/initialized", nil))
 	case !wait:
 		f.send(m.Raw)
 	}
@@ -631,7 +636,7 @@ func (f *Facade) answerAlone(l *link, m wire.Message) {
 	if m.Method == "ping" {
 		answer = wire.Response(m.ID.Raw, []byte("{}"))
 	}
-	l.conn.Send(answer)
+	f.tell(l, "answer", answer)
 }
 
 // announced takes one notification of the upstream.

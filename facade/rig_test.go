@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +32,8 @@ type fake struct {
 
 	// hold keeps Send from taking a frame of some methods.
 	hold map[string]chan struct{}
+
+	full atomic.Bool // it takes no frame for lack of room
 
 	// answer overrides what is said to a request: the frames to write, and
 	// whether it does so at all.
@@ -96,6 +99,9 @@ func (c *fakeConn) Send(frame []byte) error {
 	case <-c.end:
 		return io.ErrClosedPipe
 	default:
+	}
+	if c.fake.full.Load() {
+		return &upstream.Error{Server: "acme", Op: "send", Err: upstream.ErrFull}
 	}
 	m, err := wire.Parse(append([]byte(nil), frame...))
 	if held := c.fake.hold[m.Method]; held != nil {

@@ -40,7 +40,7 @@ func (f *Facade) describeError(op string, err error) string {
 
 // plain is an error as one line, with its hint.
 func (f *Facade) plain(err error) string {
-	text := strings.TrimRight(compact.Line(err.Error()), ".")
+	text := strings.TrimRight(cut(compact.Line(err.Error()), 2*maxSaid, "…"), ".")
 	if hint := hintOf(err); hint != "" {
 		text += "; try: " + compact.Line(hint)
 	}

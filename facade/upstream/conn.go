@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -63,9 +64,9 @@ func (s Static) Refresh(context.Context, string, *http.Response) error {
 // A Conn is one live connection. Its methods may be called concurrently, except
 // that Recv is called from one goroutine only.
 type Conn interface {
-	// Send queues one frame, which it keeps. It waits while 64 MiB are
-	// queued, never for an answer. After an error, which is an *Error, the
-	// frame has certainly not been written.
+	// Send queues one frame, which it keeps, and never waits. After an error,
+	// which is an *Error, the frame has certainly not been written; it wraps
+	// ErrFull while 64 MiB are queued.
 	Send(frame []byte) error
 	// Recv returns the next message. When all that was written has been
 	// received, it returns an *Error that says how the upstream ended; after
@@ -99,6 +100,8 @@ func (f *Failure) Unwrap() error { return f.Err }
 var (
 	// ErrClosed is what Recv and Send give after Close.
 	ErrClosed = errors.New("connection closed")
+	// ErrFull is what Send gives while too much waits for the upstream.
+	ErrFull = fmt.Errorf("more than %d MiB wait for it", sendLimit>>20)
 	// ErrSession is why a request was not processed that a new connection
 	// will take.
 	ErrSession = errors.New("the server has ended the session")

@@ -187,13 +187,16 @@ func (c *stdio) Plain(text string) string { return c.mask.clean([]byte(text)) }
 func (s *stdin) SyscallConn() (syscall.RawConn, error) { return s.file.SyscallConn() }
 
 func (c *stdio) Send(frame []byte) error {
-	err := c.writer.Send(frame)
-	if err == nil {
+	err := c.writer.Offer(frame)
+	switch {
+	case err == nil:
 		return nil
-	}
-	err = errNoInput // what the pipe says is not for people
-	if isClosed(c.asked) {
+	case err == wire.ErrFull:
+		err = ErrFull
+	case isClosed(c.asked):
 		err = ErrClosed
+	default:
+		err = errNoInput // what the pipe says is not for people
 	}
 	return &Error{Server: c.server, Op: "send", Err: err}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"io"
 	"sync"
 )
@@ -10,6 +11,13 @@ const batch = 64 << 10
 
 // small is what Send may write itself, in bytes with the line end.
 const small = 4 << 10
+
+// spare is how many bytes of small frames Offer takes beyond the limit: an
+// answer or a cancellation may be what makes room.
+const spare = 1 << 20
+
+// ErrFull is why Offer does not take a frame.
+var ErrFull = errors.New("too many bytes wait already")
 
 // A Writer sends frames as lines, in the order of Send, from a goroutine of
 // its own; a small frame goes out at once if nothing waits and w does not make
@@ -59,10 +67,32 @@ func (s *Writer) Send(frame []byte) error {
 		s.cond.Wait()
 	}
 	s.turn++
-	if s.err != nil {
-		return s.err
+	return s.accept(frame)
+}
+
+// Offer is Send for those who cannot wait: where Send would, it gives ErrFull
+// and the frame is not sent. It is not for a Writer that Send is used of.
+func (s *Writer) Offer(frame []byte) error {
+	frame = OneLine(frame)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.cond.Broadcast()
+	size := len(frame)
+	if size < small {
+		size -= spare
 	}
-	if s.closed {
+	if s.err == nil && !s.closed && s.full(size) {
+		return ErrFull
+	}
+	return s.accept(frame)
+}
+
+// accept takes one frame. s.mu is held.
+func (s *Writer) accept(frame []byte) error {
+	switch {
+	case s.err != nil:
+		return s.err
+	case s.closed:
 		return io.ErrClosedPipe
 	}
 	if frame = s.atOnce(frame); frame != nil {

@@ -319,3 +319,30 @@ func TestWriterAtOnce(t *testing.T) {
 type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// TestWriterOffer shows that Offer never waits: it says that the queue is full,
+// and has a little room left for small frames.
+func TestWriterOffer(t *testing.T) {
+	r, w := io.Pipe()
+	s := NewWriter(w, 1000*small)
+	if err := s.Offer(bytes.Repeat([]byte("x"), 900*small)); err != nil {
+		t.Fatalf("the first frame is refused: %v", err)
+	}
+	if err := s.Offer(bytes.Repeat([]byte("y"), 200*small)); err != ErrFull {
+		t.Errorf("what is too much is taken: %v", err)
+	}
+	taken := 0
+	for s.Offer(bytes.Repeat([]byte("z"), small-1)) == nil {
+		taken++
+	}
+	if taken < 200 || taken > 400 {
+		t.Errorf("%d small frames are taken beside a large one; want those that fit and some more", taken)
+	}
+	go io.Copy(io.Discard, r)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Offer([]byte("{}")); err != io.ErrClosedPipe {
+		t.Errorf("after Close, Offer: %v", err)
+	}
+}
