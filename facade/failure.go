@@ -17,6 +17,7 @@ func (f *Facade) unanswered(ctx context.Context, l *link, failure *upstream.Fail
 		f.retire(ctx, l)
 	}
 	f.mu.Lock()
+	l.heard = l.heard || !failure.Unprocessed
 	if o, ours := f.own[failure.Key]; ours && o.link == l {
 		delete(f.own, failure.Key)
 		f.mu.Unlock()
@@ -31,12 +32,12 @@ func (f *Facade) unanswered(ctx context.Context, l *link, failure *upstream.Fail
 	}
 	again := (session || errors.Is(failure.Err, upstream.ErrHeaders)) && p.waited && !p.resent && !f.closing
 	if again {
-		p.frame, p.resent, p.written, p.link = failure.Frame, true, false, nil
-	}
-	if p.probe {
-		l.opening[modern] = false
+		p.frame, p.resent, p.written, p.sending, p.link = failure.Frame, true, false, false, nil
 	}
 	f.mu.Unlock()
+	if p.probe {
+		f.unprobed(l)
+	}
 	switch {
 	case again && session:
 		f.dispatch(ctx, p)
@@ -92,6 +93,21 @@ const (
 	relistenLimit = time.Minute
 )
 
+// Cuts are how often in a row a stream has ended soon after it was opened.
+type cuts struct {
+	n      int
+	opened time.Time
+}
+
+// next is how long to wait before the stream is opened again.
+func (c *cuts) next() time.Duration {
+	if time.Since(c.opened) > steady {
+		c.n = 0
+	}
+	c.n++
+	return backoff(relistenWait, relistenLimit, c.n-1)
+}
+
 // unheard takes the end of a listen's stream that the upstream did not mean:
 // the listen is sent again after a while.
 func (f *Facade) unheard(ctx context.Context, l *link, p *pending) {
@@ -102,8 +118,7 @@ func (f *Facade) unheard(ctx context.Context, l *link, p *pending) {
 		f.mu.Unlock()
 		return
 	}
-	wait := backoff(relistenWait, relistenLimit, s.cuts)
-	s.cuts++
+	wait := s.cuts.next()
 	f.mu.Unlock()
 	f.after(ctx, wait, l.over, func() {
 		f.mu.Lock()
@@ -111,7 +126,7 @@ func (f *Facade) unheard(ctx context.Context, l *link, p *pending) {
 			s.on = nil
 		}
 		f.mu.Unlock()
-		f.relisten(l)
+		f.relisten(ctx, l)
 	})
 }
 

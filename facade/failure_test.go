@@ -256,3 +256,214 @@ func TestLongError(t *testing.T) {
 		}
 	})
 }
+
+// A call that fails before Send has returned is sent again all the same.
+func TestResentBeforeSendReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := &fake{tools: []string{tool("get_issue", "Get.", "")}}
+		up.answer = func(c *fakeConn, m wire.Message) ([]string, bool) {
+			switch {
+			case m.Method == "tools/call" && up.dials() == 1:
+				c.bad <- refused(m, upstream.ErrSession)
+				time.Sleep(time.Millisecond) // Send is still returning
+				return nil, true
+			case m.Method == "initialize" && up.dials() > 1:
+				time.Sleep(10 * time.Millisecond) // the new session takes a moment
+			}
+			return nil, false
+		}
+		d := start(t, Options{Server: entry(t, `,"used":["get_issue"]`)}, up)
+		d.open()
+		d.said()
+		d.send(line("1", "tools/call", `{"name":"get_issue","arguments":{}}`))
+		time.Sleep(time.Minute)
+		if told := d.said(); len(told) != 1 {
+			t.Errorf("a minute after the session was lost the host is told %q; want the call's answer. The upstream has heard %q", told, up.received("tools/call"))
+		}
+	})
+}
+
+// A call that is cancelled while it waits to be sent again is not sent.
+func TestCancelledWhileResent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := &fake{tools: []string{tool("get_issue", "Get.", "")}}
+		up.answer = func(c *fakeConn, m wire.Message) ([]string, bool) {
+			switch {
+			case m.Method == "tools/call" && up.dials() == 1:
+				c.bad <- refused(m, upstream.ErrSession)
+				time.Sleep(time.Millisecond)
+				return nil, true
+			case m.Method == "initialize" && up.dials() > 1:
+				time.Sleep(10 * time.Second)
+			}
+			return nil, false
+		}
+		d := start(t, Options{Server: entry(t, `,"used":["get_issue"]`)}, up)
+		d.open()
+		d.said()
+		d.send(line("1", "tools/call", `{"name":"get_issue","arguments":{}}`))
+		time.Sleep(time.Second)
+		d.send(line("", "notifications/cancelled", `{"requestId":1}`))
+		time.Sleep(time.Minute)
+		var heard []string
+		for _, s := range up.received("") {
+			if strings.Contains(s, "cancelled") {
+				heard = append(heard, s)
+			}
+		}
+		if len(heard) != 0 {
+			t.Errorf("a cancellation of what waits was sent: %q", heard)
+		}
+	})
+}
+
+// Our own listen for changes of the tools is renewed when its stream is cut.
+func TestOwnListenCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := listening()
+		d := start(t, Options{}, up)
+		d.ask("0", "server/discover", `{"_meta":`+modernMeta+`}`)
+		d.send(listenFrame(`"h"`, `{"toolsListChanged":true}`))
+		d.ask("9", "tools/list", `{"_meta":`+modernMeta+`}`)
+		d.said()
+		own := func() (n int, id gjson.Result) {
+			for _, frame := range up.received("subscriptions/listen") {
+				if id = gjson.Get(frame, "id"); strings.HasPrefix(id.Str, "mcpf-") {
+					n++
+				}
+			}
+			return
+		}
+		n, id := own()
+		if n != 1 {
+			t.Fatalf("%d own listens", n)
+		}
+		up.last().bad <- &upstream.Failure{Key: wire.Key(id), Err: &upstream.Error{Server: "acme", Op: "subscriptions/listen", Err: errors.New("the stream ended before the answer")}}
+		time.Sleep(time.Hour)
+		d.said()
+		if n, _ := own(); n != 2 {
+			t.Errorf("an hour after its stream was cut our listen has been sent %d times; want 2", n)
+		}
+	})
+}
+
+// A modern request that has waited for the verdict of a probe is answered
+// whatever that is.
+func TestModernBacklogStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, silent := range []bool{false, true} {
+			up := issues()
+			up.answer = func(c *fakeConn, m wire.Message) ([]string, bool) {
+				if m.Method == "server/discover" && !silent {
+					go func() {
+						time.Sleep(time.Second)
+						c.write(string(wire.ErrorResponse(m.ID.Raw, codeMethodNotFound, "Method not found", nil)))
+					}()
+				}
+				return nil, m.Method == "server/discover"
+			}
+			d := start(t, Options{}, up)
+			d.send(discoverFrame)
+			d.send(line("1", "prompts/get", `{"name":"p","_meta":`+modernMeta+`}`))
+			time.Sleep(6 * time.Second)
+			d.send(line("2", "initialize", `{"protocolVersion":"2025-11-25","capabilities":{}}`))
+			d.send(line("", "notifications/initialized", ""))
+			time.Sleep(10 * time.Minute)
+			told := strings.Join(d.said(), "\n")
+			if !strings.Contains(told, `"id":1,`) {
+				t.Errorf("silent %v: after ten minutes request 1 has no answer; the host was told\n%s", silent, told)
+			}
+			d.close()
+		}
+	})
+}
+
+// A list that does not come in time is cancelled and forgotten.
+func TestListTimeoutLeaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := issues()
+		up.answer = mute("tools/list")
+		d := start(t, Options{}, up)
+		d.open()
+		for i := range 20 {
+			d.send(line(fmt.Sprint(i), "tools/list", ""))
+			time.Sleep(2 * time.Minute)
+		}
+		d.said()
+		d.facade.mu.Lock()
+		defer d.facade.mu.Unlock()
+		if n := len(d.facade.own); n > 1 {
+			t.Errorf("%d requests of ours that have timed out are kept; %d cancelled", n, len(up.received("notifications/cancelled")))
+		}
+	})
+}
+
+// An upstream over HTTP that refuses a list is there: a call takes its time.
+func TestFailureIsHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := dual()
+		cache := warmed(t, up)
+		up.answer = func(c *fakeConn, m wire.Message) ([]string, bool) {
+			switch m.Method {
+			case "tools/list", "subscriptions/listen", "server/discover":
+				failure := refused(m, errors.New("HTTP 503 Service Unavailable"))
+				failure.Unprocessed = false // it has been there
+				c.bad <- failure
+				return nil, true
+			case "tools/call":
+				go func() {
+					time.Sleep(30 * time.Second)
+					c.write(`{"jsonrpc":"2.0","id":` + m.ID.Raw + `,"result":{"content":[],"resultType":"complete"}}`)
+				}()
+				return nil, true
+			}
+			return nil, false
+		}
+		d := start(t, Options{Store: cache, Version: "v"}, up)
+		r, _ := d.ask("1", "tools/call", `{"name":"call","arguments":{"tool":"list_issues","args":{}},"_meta":`+modernMeta+`}`)
+		if gjson.Get(r, "result.isError").Bool() {
+			t.Errorf("a call that takes 30 s of an upstream that is there: %s", r)
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+// A probe in a batch is answered with the rest of it.
+func TestProbeInBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := issues()
+		d := start(t, Options{}, up)
+		d.ask("0", "initialize", `{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
+		d.send(line("", "notifications/initialized", ""))
+		d.said()
+		d.send(`[` + line("1", "ping", "") + `,` + line(`2`, "server/discover", `{"_meta":`+modernMeta+`}`) + `]`)
+		time.Sleep(time.Minute)
+		if told := strings.Join(d.said(), "\n"); !strings.Contains(told, `"id":1`) {
+			t.Errorf("the batch's ping has no answer: %s", told)
+		}
+	})
+}
+
+// A listen that has lived for long is sent again at once after a cut, however
+// many there were before.
+func TestCutsAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := listening()
+		d := start(t, Options{}, up)
+		d.ask("0", "server/discover", `{"_meta":`+modernMeta+`}`)
+		d.send(listenFrame(`"h"`, `{"promptsListChanged":true}`))
+		d.said()
+		count := func() int { return len(theirs(up)) }
+		for range 10 {
+			time.Sleep(time.Hour)
+			up.last().write(tagged(`"h"`, "notifications/prompts/list_changed"))
+			time.Sleep(time.Hour)
+			up.last().bad <- &upstream.Failure{Key: "sh", Err: &upstream.Error{Server: "acme", Op: "x", Err: errors.New("cut")}}
+		}
+		before := count()
+		time.Sleep(5 * time.Second)
+		if count() == before {
+			t.Errorf("a listen that lived for two hours and brought news is not sent again 5 s after its cut")
+		}
+	})
+}

@@ -410,24 +410,47 @@ func (c deafConn) Send(frame []byte) error {
 	return c.fakeConn.Send(frame)
 }
 
+// A call that was certainly not sent is sent to the next process, once.
 func TestDeathBeforeSend(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		up := issues()
-		d := start(t, Options{Dial: func(ctx context.Context, _ func(string) []byte) (upstream.Conn, error) {
-			c, err := up.dial(ctx, nil)
-			return deafConn{c.(*fakeConn)}, err
-		}}, up)
-		d.open()
-		d.names()
-		d.send(line("1", "tools/call", `{"name":"list_issues"}`))
-		d.said()
-		up.last().die("exit status 3")
-		told := strings.Join(d.said(), "\n")
-		holds(t, "a call that was not sent", told, "exit status 3", noResult)
-		if strings.Contains(told, "carried out") {
-			t.Errorf("a call that was not sent may have been carried out: %s", told)
-		}
-	})
+	for _, test := range []struct {
+		name string
+		deaf int // how many connections do not take it
+	}{{"the next one takes it", 1}, {"the next one does not either", 2}} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up := issues()
+				d := start(t, Options{Dial: func(ctx context.Context, _ func(string) []byte) (upstream.Conn, error) {
+					c, err := up.dial(ctx, nil)
+					if up.dials() <= test.deaf {
+						return deafConn{c.(*fakeConn)}, err
+					}
+					return c, err
+				}}, up)
+				d.open()
+				d.names()
+				d.send(line("1", "tools/call", `{"name":"list_issues"}`))
+				var told []string
+				for range test.deaf {
+					told = append(told, d.said()...)
+					up.last().die("exit status 3")
+				}
+				told = append(told, d.said()...)
+				if len(told) != 1 {
+					t.Fatalf("the host is told %q; want one answer", told)
+				}
+				if test.deaf == 1 {
+					if gjson.Get(told[0], "result.isError").Bool() {
+						t.Errorf("the call is answered %s; want the second process's answer", told[0])
+					}
+					return
+				}
+				holds(t, "a call that was not sent", told[0], "exit status 3", noResult)
+				if strings.Contains(told[0], "carried out") {
+					t.Errorf("a call that was not sent may have been carried out: %s", told[0])
+				}
+			})
+		})
+	}
 }
 
 // A lineWriter gives each write to a channel.

@@ -218,8 +218,10 @@ func (f *Facade) again(ctx context.Context, l *link, v *view, err error) bool {
 		p.link = next
 	}
 	left := f.detach(l)
+	l.why = err
 	f.mu.Unlock()
-	f.settleAll(left, err)
+	f.settleAll(ctx, left, err)
+	f.unprobed(next)
 	return true
 }
 
@@ -278,12 +280,31 @@ func (f *Facade) sendProbe(ctx context.Context, l *link, p *pending) {
 	f.mu.Lock()
 	wanted := p.waited
 	p.written, p.sending = wanted, wanted
-	if !wanted {
-		l.opening[modern] = false
-	}
 	f.mu.Unlock()
 	if wanted {
-		f.transmit(l, p)
+		f.transmit(ctx, l, p)
+	} else {
+		f.unprobed(l)
+	}
+}
+
+// unprobed takes that a connection is not open to modern requests after a
+// probe: those that have waited for it are refused.
+func (f *Facade) unprobed(l *link) {
+	f.mu.Lock()
+	l.opening[modern] = false
+	var waiting []*pending
+	for _, p := range slices.Clone(l.backlog) {
+		if p.view != nil && p.view.key.Era == modern {
+			l.dequeue(p)
+			f.forget(p)
+			f.release(p)
+			waiting = append(waiting, p)
+		}
+	}
+	f.mu.Unlock()
+	for _, p := range waiting {
+		f.respond(p.batch, unsupported(p.id, p.view, legacyList))
 	}
 }
 
@@ -295,14 +316,16 @@ func (f *Facade) silent(l *link, p *pending) {
 	if late {
 		f.release(p)
 		p.swallow = true
-		l.opening[modern] = false
-		if !p.written {
+		if p.written {
+			f.remember(p)
+		} else {
 			f.forget(p)
 		}
 	}
 	f.mu.Unlock()
 	if late {
-		f.send(methodNotFound(p))
+		f.respond(p.batch, methodNotFound(p))
+		f.unprobed(l)
 	}
 }
 
@@ -332,18 +355,16 @@ func (f *Facade) verdict(ctx context.Context, l *link, p *pending, m wire.Messag
 		f.mu.Lock()
 		p.view.handshake = handshake
 		f.mu.Unlock()
-		f.send(wire.Response(p.id, f.discovered(p.view, handshake)))
+		f.respond(p.batch, wire.Response(p.id, f.discovered(p.view, handshake)))
 		f.spawn(func() { f.opened(ctx, l, p.view) })
 		return
 	}
-	f.mu.Lock()
-	l.opening[modern] = false
-	f.mu.Unlock()
+	answer := methodNotFound(p)
 	if era == modern || !complete {
-		f.send(m.Raw)
-		return
+		answer = m.Raw
 	}
-	f.send(methodNotFound(p))
+	f.respond(p.batch, answer)
+	f.unprobed(l)
 }
 
 // judge reads an upstream's era from its answer to server/discover: "" if that
@@ -423,9 +444,9 @@ func (f *Facade) misfit(m wire.Message, v *view) bool {
 		return false
 	case f.incomplete(m):
 	case f.knownEra() == legacy:
-		f.refuseVersion(m, v, `["`+strings.Join(legacyVersions, `","`)+`"]`)
+		f.answer(m, unsupported(m.ID.Raw, v, legacyList))
 	case offered.IsArray() && !slices.ContainsFunc(offered.Array(), func(o gjson.Result) bool { return o.Str == v.key.Version }):
-		f.refuseVersion(m, v, offered.Raw)
+		f.answer(m, unsupported(m.ID.Raw, v, offered.Raw))
 	default:
 		return false
 	}
@@ -445,12 +466,15 @@ func (f *Facade) incomplete(m wire.Message) bool {
 // memberName is the name in a gjson path.
 func memberName(path string) string { return strings.ReplaceAll(path, `\`, "") }
 
-// refuseVersion answers a request in a version that the upstream does not have:
-// MCP 2026-07-28, basic/versioning. supported is a raw array.
-func (f *Facade) refuseVersion(m wire.Message, v *view, supported string) {
+// unsupported refuses the request with a raw id in a version that the upstream
+// does not have: MCP 2026-07-28, basic/versioning. supported is a raw array.
+func unsupported(id string, v *view, supported string) []byte {
 	data := append([]byte(`{"supported":`+supported+`,"requested":`), wire.AppendString(nil, v.key.Version)...)
-	f.answer(m, wire.ErrorResponse(m.ID.Raw, codeUnsupportedVersion, "Unsupported protocol version", append(data, '}')))
+	return wire.ErrorResponse(id, codeUnsupportedVersion, "Unsupported protocol version", append(data, '}'))
 }
+
+// legacyList are the revisions of the legacy era: a raw array.
+var legacyList = `["` + strings.Join(legacyVersions, `","`) + `"]`
 
 // welcome is the result of initialize: the upstream's own with the version at
 // most the host's, tools.listChanged and our instructions; without one, ours.

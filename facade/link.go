@@ -38,6 +38,7 @@ type link struct {
 	settling  bool            // a burst of list_changed is being waited out
 	noted     time.Time       // when the last list_changed came
 	followed  bool            // it has been asked to say when its tools change
+	cuts      cuts            // of the stream that says it
 	late      bool            // startTimeout has passed: requests do not wait any more
 	heard     bool            // the upstream has said something
 	useful    bool            // it has answered more than its opening
@@ -46,6 +47,7 @@ type link struct {
 	tasks     bool            // work may go on that nobody asks for
 	asleep    bool            // it was ended because nobody needed it
 	gone      bool
+	why       error // how it has ended, once it is gone
 }
 
 // An ownRequest is a request of ours that a connection has to answer.
@@ -167,14 +169,14 @@ func (f *Facade) dial(ctx context.Context, l *link) error {
 // the upstream.
 func (f *Facade) opened(ctx context.Context, l *link, v *view) {
 	era := v.key.Era
-	f.restore(l, era)
+	f.restore(ctx, l, era)
 	for waiting := f.takeBacklog(l, era); len(waiting) > 0; waiting = f.takeBacklog(l, era) {
 		for _, p := range waiting {
-			f.transmit(l, p)
+			f.transmit(ctx, l, p)
 		}
 	}
 	if era == modern { // those that came meanwhile
-		f.relisten(l)
+		f.relisten(ctx, l)
 	}
 	f.relistViews(ctx, l, era)
 }
@@ -203,9 +205,9 @@ func (f *Facade) takeBacklog(l *link, era string) (pass []*pending) {
 }
 
 // restore brings a new connection to where the last one was.
-func (f *Facade) restore(l *link, era string) {
+func (f *Facade) restore(ctx context.Context, l *link, era string) {
 	if era == modern {
-		f.relisten(l)
+		f.relisten(ctx, l)
 		return
 	}
 	f.mu.Lock()
@@ -294,8 +296,9 @@ func (f *Facade) overdueError() error {
 }
 
 // ask sends a request of our own; done is called with its answer, or with the
-// error that ended the connection, by the goroutine that found it.
-func (f *Facade) ask(l *link, method string, params []byte, done func(wire.Message, error)) {
+// error that ended the connection, by the goroutine that found it. It returns
+// the raw id, "" if nothing was sent.
+func (f *Facade) ask(l *link, method string, params []byte, done func(wire.Message, error)) (id string) {
 	if len(params) == 0 {
 		params = []byte("{}")
 	}
@@ -303,22 +306,25 @@ func (f *Facade) ask(l *link, method string, params []byte, done func(wire.Messa
 	if l.gone {
 		f.mu.Unlock()
 		done(wire.Message{}, errEnded)
-		return
+		return ""
 	}
-	id := f.nextID()
-	key := "s" + id[1:len(id)-1]
-	f.own[key] = ownRequest{l, done}
+	id = f.nextID()
+	f.own[ownKey(id)] = ownRequest{l, done}
 	f.mu.Unlock()
 	if err := l.conn.Send(request(id, method, params)); errors.Is(err, upstream.ErrFull) {
-		f.unsent(key, err)
+		f.unsent(id, err)
 	}
+	return id
 }
 
-// unsent ends a request of our own that the connection has not taken.
-func (f *Facade) unsent(key string, err error) {
+// ownKey is the wire.Key of an id of ours.
+func ownKey(id string) string { return "s" + id[1:len(id)-1] }
+
+// unsent ends a request of our own that gets no answer any more.
+func (f *Facade) unsent(id string, err error) {
 	f.mu.Lock()
-	o, waits := f.own[key]
-	delete(f.own, key)
+	o, waits := f.own[ownKey(id)]
+	delete(f.own, ownKey(id))
 	f.mu.Unlock()
 	if waits {
 		o.done(wire.Message{}, err)
@@ -349,11 +355,13 @@ func (f *Facade) lost(ctx context.Context, l *link, err error) {
 		f.mu.Unlock()
 		return
 	}
+	current := f.link == l
 	left := f.detach(l)
 	f.failed(l, err)
 	if f.closing {
 		err = errClosing
 	}
+	l.why = err
 	f.mu.Unlock()
 	switch {
 	case l.refused:
@@ -362,9 +370,11 @@ func (f *Facade) lost(ctx context.Context, l *link, err error) {
 	default:
 		f.log.Info("upstream ended", "err", err)
 	}
-	f.settleAll(left, err)
+	f.settleAll(ctx, left, err)
 	f.unlisted(l, err)
-	f.regain(ctx, l)
+	if current {
+		f.regain(ctx, l)
+	}
 }
 
 // What a connection leaves behind at its end.
@@ -385,7 +395,7 @@ func (f *Facade) detach(l *link) (left leftovers) {
 	l.backlog, l.size = nil, 0
 	for _, first := range f.toUp {
 		for p := first; p != nil; p = p.next {
-			if p.link == l {
+			if p.link == l && !p.sending {
 				left.failed = append(left.failed, p)
 			}
 		}
@@ -418,12 +428,12 @@ func (f *Facade) withdrawQuestions(l *link) (given []string) {
 }
 
 // settleAll lets everybody know who has waited for a connection that is gone.
-func (f *Facade) settleAll(left leftovers, err error) {
+func (f *Facade) settleAll(ctx context.Context, left leftovers, err error) {
 	for _, id := range left.withdrawn {
 		f.send(retraction(id))
 	}
 	for _, p := range left.failed {
-		f.fail(p, err)
+		f.orphaned(ctx, p, err)
 	}
 	for _, done := range left.own {
 		done(wire.Message{}, err)

@@ -46,17 +46,23 @@ func (f *Facade) impatient(p *pending) {
 		f.mu.Unlock()
 		return
 	}
-	cancellation := []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + p.id + `,"reason":"no answer in time"}}`)
+	told := cancellation(p.id)
 	batch, link, written := p.batch, p.link, p.written
 	p.batch, p.swallow = nil, true
-	tell := f.withdraw(p, cancellation)
+	tell := f.withdraw(p, told)
 	f.mu.Unlock()
 	if tell {
-		f.tell(link, "notifications/cancelled", cancellation)
+		f.tell(link, "notifications/cancelled", told)
 	}
 	err := &upstream.Error{Server: f.name(), Op: "call", Err: fmt.Errorf("no answer in %v", limit),
 		Hint: fmt.Sprintf("a longer \"callTimeout\" for %s, if that is to be expected", f.name())}
 	f.respond(batch, wire.Response(p.id, f.trouble(p.view, "call "+p.tool, err, written)))
+}
+
+// cancellation tells the upstream that nobody waits any more for the answer to
+// the request with a raw id.
+func cancellation(id string) []byte {
+	return []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"no answer in time"}}`)
 }
 
 // progressed notes that a call moves.

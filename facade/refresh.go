@@ -129,7 +129,7 @@ func (f *Facade) list(ctx context.Context, l *link, v *view) (catalog.Lists, err
 	if err := f.rediscover(ctx, l, v); err != nil {
 		return nil, err
 	}
-	f.follow(l, v)
+	f.follow(ctx, l, v)
 	f.retest(l, v)
 	f.mu.Lock()
 	offers := gjson.GetBytes(v.handshake, "capabilities")
@@ -205,14 +205,37 @@ func (f *Facade) rediscover(ctx context.Context, l *link, v *view) error {
 // follow asks a modern upstream, once for a connection, to say when its tools
 // change. Only that: some servers keep one listen for each kind of change, and
 // the host's must stay the one for the others.
-func (f *Facade) follow(l *link, v *view) {
+func (f *Facade) follow(ctx context.Context, l *link, v *view) {
 	f.mu.Lock()
 	tells := v.key.Era == modern && gjson.GetBytes(v.handshake, "capabilities.tools.listChanged").Bool() && !l.followed
-	l.followed = l.followed || tells
+	if tells {
+		l.followed, l.cuts.opened = true, time.Now()
+	}
 	f.mu.Unlock()
 	if tells {
-		f.ask(l, "subscriptions/listen", wire.SetMember(v.params(""), "notifications", []byte(`{"toolsListChanged":true}`)), ignore)
+		params := wire.SetMember(v.params(""), "notifications", []byte(`{"toolsListChanged":true}`))
+		f.ask(l, "subscriptions/listen", params, func(m wire.Message, err error) { f.unfollowed(ctx, l, v, m, err) })
 	}
+}
+
+// unfollowed takes the end of that listen. If the upstream has not refused it,
+// the tools are listed again after a while, since they may have changed
+// meanwhile, and it is asked again.
+func (f *Facade) unfollowed(ctx context.Context, l *link, v *view, m wire.Message, err error) {
+	f.mu.Lock()
+	wait, over := l.cuts.next(), l.gone || f.closing
+	f.mu.Unlock()
+	if over || err == nil && m.Error.Exists() {
+		return
+	}
+	f.after(ctx, wait, l.over, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.link == l {
+			l.followed = false
+			f.relist(ctx, l, v, true)
+		}
+	})
 }
 
 // retest asks an upstream that was found to be legacy whether it still is, when
@@ -297,7 +320,7 @@ func (f *Facade) call(ctx context.Context, l *link, method string, params []byte
 		err error
 	}
 	answered := make(chan answer, 1)
-	f.ask(l, method, params, func(m wire.Message, err error) { answered <- answer{m, err} })
+	id := f.ask(l, method, params, func(m wire.Message, err error) { answered <- answer{m, err} })
 	select {
 	case a := <-answered:
 		if a.err == nil && a.m.Error.Exists() {
@@ -305,7 +328,10 @@ func (f *Facade) call(ctx context.Context, l *link, method string, params []byte
 		}
 		return a.m, a.err
 	case <-time.After(listWait):
-		return wire.Message{}, f.failure(method, fmt.Sprintf("no answer in %v", listWait))
+		err := f.failure(method, fmt.Sprintf("no answer in %v", listWait))
+		f.unsent(id, err)
+		f.tell(l, "notifications/cancelled", cancellation(id))
+		return wire.Message{}, err
 	case <-ctx.Done():
 		return wire.Message{}, ctx.Err()
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -312,8 +313,11 @@ func TestHangingRefreshHoldsNobodyUp(t *testing.T) {
 func TestHangingFirstList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := &fake{tools: two()}
-		hangs := true
-		up.answer = func(_ *fakeConn, m wire.Message) ([]string, bool) { return nil, hangs && m.Method == "tools/list" }
+		var hangs atomic.Bool
+		hangs.Store(true)
+		up.answer = func(_ *fakeConn, m wire.Message) ([]string, bool) {
+			return nil, m.Method == "tools/list" && hangs.Load()
+		}
 		d := start(t, Options{Server: entry(t, `,"used":["get_issue"],"startTimeout":"5s"`)}, up)
 		d.open()
 		for _, want := range []time.Duration{5 * time.Second, 0, 0} {
@@ -330,7 +334,7 @@ func TestHangingFirstList(t *testing.T) {
 		if got := d.call("1", "describe", `{"tool":"get_issue"}`); !strings.Contains(got, "list tools: no answer in 5s") {
 			t.Errorf("describe says %s", got)
 		}
-		hangs = false
+		hangs.Store(false)
 		time.Sleep(listWait)
 		d.names()
 		time.Sleep(time.Second)

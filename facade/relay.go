@@ -321,7 +321,7 @@ func (f *Facade) dispatch(ctx context.Context, p *pending) {
 	f.mu.Unlock()
 	switch {
 	case written:
-		f.transmit(l, p)
+		f.transmit(ctx, l, p)
 	case late:
 		f.fail(p, f.overdueError())
 	case !waits:
@@ -330,23 +330,51 @@ func (f *Facade) dispatch(ctx context.Context, p *pending) {
 }
 
 // transmit hands p to the connection. A cancellation that came meanwhile must
-// not overtake it.
-func (f *Facade) transmit(l *link, p *pending) {
-	err := l.conn.Send(p.frame)
+// not overtake it, and neither must the connection's end be told before it is
+// known whether p was taken.
+func (f *Facade) transmit(ctx context.Context, l *link, p *pending) {
+	f.mu.Lock()
+	frame, resent := p.frame, p.resent
+	f.mu.Unlock()
+	err := l.conn.Send(frame)
 	f.mu.Lock()
 	l.used = time.Now()
-	p.sending, p.frame = false, nil // which may be large
-	p.written = err == nil
-	cancelled := p.cancelled
+	if p.link != l || p.resent != resent { // it has failed meanwhile, and is being sent again
+		f.mu.Unlock()
+		return
+	}
+	p.sending, p.written = false, err == nil
+	if err == nil {
+		p.frame = nil // which may be large
+	}
+	cancelled, gone, why := p.cancelled, l.gone, l.why
 	f.mu.Unlock()
 	switch {
 	case errors.Is(err, upstream.ErrFull):
 		f.fail(p, err)
-	case err != nil: // whoever reads the connection learns why, and tells the host
+	case gone:
+		f.orphaned(ctx, p, why)
+	case err != nil: // lost learns why
 		f.log.Debug("not sent", "method", p.method, "err", err)
 	case cancelled != nil:
 		f.tell(l, "notifications/cancelled", cancelled)
 	}
+}
+
+// orphaned takes a request whose connection has ended. One that was not sent,
+// of a connection that was of use, is sent on the next one, once.
+func (f *Facade) orphaned(ctx context.Context, p *pending, why error) {
+	f.mu.Lock()
+	again := !p.written && p.frame != nil && p.link.useful && p.waited && !p.probe && !p.resent && !f.closing
+	if again {
+		p.resent, p.link = true, nil
+	}
+	f.mu.Unlock()
+	if again {
+		f.dispatch(ctx, p)
+		return
+	}
+	f.fail(p, why)
 }
 
 // notified takes one notification of the host.
@@ -490,7 +518,7 @@ func (f *Facade) answered(m wire.Message) {
 	if !asked {
 		delete(f.estranged, m.Key())
 	}
-	if f.o.Server.CallTimeout > 0 {
+	if asked && f.o.Server.CallTimeout > 0 {
 		f.move(func(p *pending) bool { return p.link == q.link })
 	}
 	f.mu.Unlock()
@@ -700,7 +728,7 @@ func (f *Facade) fail(p *pending, err error) {
 	switch {
 	case !waited:
 	case p.probe:
-		f.send(methodNotFound(p))
+		f.respond(b, methodNotFound(p))
 	case p.method == "tools/call":
 		f.respond(b, wire.Response(p.id, f.trouble(p.view, "call "+p.tool, err, written)))
 	default:

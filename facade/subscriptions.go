@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"mcp-facade/facade/wire"
 
@@ -17,13 +18,13 @@ type listen struct {
 	tools   bool   // it wants tools/list_changed
 	forward []byte // what the upstream is to be sent of it; nil: nothing
 	on      *link  // where it has been sent
-	cuts    int    // times that its stream has ended since it last said something
+	cuts    cuts
 }
 
 // subscribe acknowledges a listen of a modern host (MCP 2026-07-28,
 // basic/subscriptions). toolsListChanged is ours; the rest goes to the
 // upstream under the same id once that runs.
-func (f *Facade) subscribe(_ context.Context, v *view, m wire.Message) {
+func (f *Facade) subscribe(ctx context.Context, v *view, m wire.Message) {
 	filter := m.Params.Get("notifications")
 	if !filter.IsObject() {
 		f.refuse(m, codeInvalidParams, "subscriptions/listen: params.notifications is missing")
@@ -41,7 +42,7 @@ func (f *Facade) subscribe(_ context.Context, v *view, m wire.Message) {
 	live := l != nil && l.open[modern]
 	f.mu.Unlock()
 	if live {
-		f.relisten(l)
+		f.relisten(ctx, l)
 	}
 }
 
@@ -61,21 +62,21 @@ func acknowledgment(id, filter string) []byte {
 
 // relisten sends a connection the listens of the host that it has not been
 // sent yet. The host does not wait for their answers, which end them.
-func (f *Facade) relisten(l *link) {
+func (f *Facade) relisten(ctx context.Context, l *link) {
 	var again []*pending
 	f.mu.Lock()
 	for key, s := range f.listens {
 		if s.forward == nil || s.on == l || l.gone {
 			continue
 		}
-		s.on = l
+		s.on, s.cuts.opened = l, time.Now()
 		p := &pending{key: key, id: s.id, method: "subscriptions/listen", frame: s.forward, view: s.view, link: l, written: true, sending: true}
 		f.add(p)
 		again = append(again, p)
 	}
 	f.mu.Unlock()
 	for _, p := range again {
-		f.transmit(l, p)
+		f.transmit(ctx, l, p)
 	}
 }
 
