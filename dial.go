@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"mcp-facade/facade/config"
@@ -59,6 +61,10 @@ func (e *env) remote(s *config.Server) (upstream.Target, []string, error) {
 	if err != nil {
 		return upstream.Target{}, nil, err
 	}
+	if name := wrongProxy(e.environ); name != "" {
+		return upstream.Target{}, nil, &upstream.Error{Server: s.Name, Op: "start",
+			Err: fmt.Errorf("%s of the environment is not the URL of a proxy", name), Hint: "correct " + name + ", or unset it"}
+	}
 	t := upstream.Target{URL: r.URL, SSE: s.Upstream.Transport == "sse", Secrets: r.Secrets, Proxy: http.ProxyFromEnvironment}
 	for _, h := range r.Headers {
 		t.Headers = append(t.Headers, upstream.Header{Name: h.Name, Value: h.Value})
@@ -72,6 +78,27 @@ func (e *env) remote(s *config.Server) (upstream.Target, []string, error) {
 		}
 	}
 	return t, r.Warnings, nil
+}
+
+// wrongProxy is the name of a variable that holds no URL of a proxy where it
+// should, or "". net/http would go without a proxy then, which may be what
+// nobody is meant to.
+func wrongProxy(environ []string) string {
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		switch name {
+		case "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy":
+		default:
+			continue
+		}
+		if _, err := url.Parse(value); err == nil {
+			continue
+		}
+		if _, err := url.Parse("http://" + value); err != nil {
+			return name
+		}
+	}
+	return ""
 }
 
 // roots reads a file of certificates.

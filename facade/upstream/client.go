@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -36,14 +37,15 @@ func (c *httpConn) newTransport(t Target) (*http.Transport, error) {
 		return nil, err
 	}
 	return &http.Transport{
-		Proxy:               quietProxy(t.Proxy),
-		DialContext:         c.dialTCP,
-		TLSClientConfig:     &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout: connectWait,
-		ForceAttemptHTTP2:   true, // a DialContext of our own would turn it off
-		HTTP2:               &http.HTTP2Config{SendPingTimeout: aliveIdle, PingTimeout: aliveEvery},
-		MaxIdleConnsPerHost: idleConns,
-		IdleConnTimeout:     idleWait,
+		Proxy:                  quietProxy(t.Proxy),
+		DialContext:            c.dialTCP,
+		OnProxyConnectResponse: connected,
+		TLSClientConfig:        &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    connectWait,
+		ForceAttemptHTTP2:      true, // a DialContext of our own would turn it off
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: aliveIdle, PingTimeout: aliveEvery},
+		MaxIdleConnsPerHost:    idleConns,
+		IdleConnTimeout:        idleWait,
 	}, nil
 }
 
@@ -76,6 +78,14 @@ func quietProxy(proxy func(*http.Request) (*url.URL, error)) func(*http.Request)
 		}
 		return u, nil
 	}
+}
+
+// connected is nil if a proxy has connected us.
+func connected(_ context.Context, proxy *url.URL, _ *http.Request, answer *http.Response) error {
+	if answer.StatusCode/100 == 2 {
+		return nil
+	}
+	return fmt.Errorf("%w %s answers %s", errProxy, proxy.Host, status(answer))
 }
 
 // dialTCP connects. The connection ends with the Conn, whoever holds it then.

@@ -31,17 +31,24 @@
 // Each frame is a POST of its own (post.go), made in one place (request.go). Its
 // answer is JSON or a stream of events (stream.go); a legacy server also speaks
 // on a standalone stream, which is opened in the background (standing.go) and
-// which nothing waits for. Requests run side by side. Notifications go one after
-// the other, and what is sent after notifications/initialized follows it; one
-// that is not answered holds the rest up for 10 s and no longer. After the answer
-// a stream is read for 2 s more. Streams that are cut are opened again after the
-// last event id, 5 times if nothing new comes.
+// which nothing waits for. Requests run side by side, 128 of them beside those
+// that listen; the others wait for their turn. Notifications go one after the
+// other, and what is sent after notifications/initialized follows it; one that is
+// not answered holds the rest up for 10 s and no longer. Cancellations and the
+// host's answers wait for none of these. A request that is cancelled ends when
+// the server knows, within 1 s. After the answer a stream is read for 2 s more.
+// Streams that are cut are opened again after the last event id, 5 times if
+// nothing new comes, and less and less often.
+//
+// Answers are read side by side until they hold 64 MiB beyond the first 1 MiB of
+// each; then one goes on and the other large ones wait (budget.go). So a server
+// costs us little more than its largest answer, whatever it sends.
 //
 // What goes wrong with one request is a Failure of it alone (refusal.go). It is
 // said to be unprocessed only if there was no connection for it, or if the
-// server's refusal says so: 401, a lost session, headers that do not match. No
-// call has a time limit. A peer that is gone is noticed by TCP keep-alive and
-// HTTP/2 pings, after about a minute and a half.
+// server's refusal says so: 401, 407, 429, 301, 307, 308, a lost session, headers
+// that do not match. No call has a time limit. A peer that is gone is noticed by
+// TCP keep-alive and HTTP/2 pings, after about a minute and a half.
 //
 // The connection ends when the server has forgotten the session (session.go), or
 // by HTTP+SSE (sse.go) with the event stream: no request is sent any more, those

@@ -27,13 +27,17 @@ const (
 	maxRetry = time.Hour
 	// findStep is how many bytes are searched for one line end before the other.
 	findStep = 4 << 10
+	// maxID is the longest event id that is taken, in bytes. It is sent back in
+	// a header.
+	maxID = 1 << 10
 )
 
 // events reads server-sent events (HTML Standard, 9.2.6 "Interpreting an event
 // stream"). It holds little more than one event.
 type events struct {
-	r   io.Reader
-	max int // the most bytes of a line, and of an event's data
+	r    io.Reader
+	max  int               // the most bytes of a line, and of an event's data
+	hold func(n int) error // told before each read how many bytes are held, and may wait; nil: nobody cares
 
 	buf     []byte // allocated by the first read
 	begin   int    // buf[begin:end] is not given out yet
@@ -41,7 +45,9 @@ type events struct {
 	seen    int      // buf[begin:seen] holds no line end
 	pieces  [][]byte // the parts of the line that did not fit into buf
 	size    int      // bytes in pieces
-	skip    bool     // the line is too long, its rest is to be skipped
+	data    int      // bytes of the event's data
+	head    []byte   // the beginning of a line that is too long
+	skip    bool     // its rest is to be skipped
 	afterCR bool     // a line feed that follows belongs to the last line end
 	begun   bool     // the first line was given out
 	err     error    // what the stream ended with
@@ -50,8 +56,8 @@ type events struct {
 func newEvents(r io.Reader) *events { return &events{r: r, max: wire.MaxFrame} }
 
 // next returns the next event that has data, an id or a retry; its Data are the
-// caller's. With wire.ErrTooLarge it returns an event without the data that are
-// too large, and goes on after it when it is called again. After the last event
+// caller's. With wire.ErrTooLarge it returns an event with no more than the
+// beginning of its data, and goes on after it when it is called again. After the last event
 // it returns the stream's error, each time. An event is complete with the blank
 // line after it and not before, and one that is not is dropped: so an answer
 // that was cut with its stream is never taken for a whole one.
@@ -59,9 +65,12 @@ func (e *events) next() (event, error) {
 	var ev event
 	large := false
 	for {
+		e.data = len(ev.Data)
 		line, own, err := e.line()
 		if err == nil && !ev.add(line, own, e.max) {
 			err = wire.ErrTooLarge
+		} else if err == wire.ErrTooLarge {
+			ev.addHead(line, e.max)
 		}
 		switch {
 		case err == wire.ErrTooLarge:
@@ -70,7 +79,7 @@ func (e *events) next() (event, error) {
 			return event{}, err
 		case len(line) > 0:
 		case large:
-			ev.Data = nil
+			ev.Data = bytes.Clone(ev.Data[:min(len(ev.Data), firstRead)])
 			return ev, wire.ErrTooLarge
 		case ev.Data != nil || ev.HasID || ev.Retry > 0:
 			return ev, nil
@@ -89,9 +98,9 @@ func (ev *event) add(line []byte, own bool, limit int) bool {
 	case "data":
 		return ev.addData(value, own, limit)
 	case "event":
-		ev.Type = string(value)
+		ev.Type = string(value[:min(len(value), maxField)])
 	case "id":
-		if bytes.IndexByte(value, 0) < 0 {
+		if len(value) <= maxID && !bytes.ContainsFunc(value, isControl) {
 			ev.ID, ev.HasID = string(value), true
 		}
 	case "retry":
@@ -100,6 +109,13 @@ func (ev *event) add(line []byte, own bool, limit int) bool {
 		}
 	}
 	return true
+}
+
+// addHead takes the beginning of a line that is too long.
+func (ev *event) addHead(head []byte, limit int) {
+	if name, _, _ := bytes.Cut(head, []byte(":")); string(name) == "data" && ev.Data == nil {
+		ev.add(head, false, limit)
+	}
 }
 
 func (ev *event) addData(value []byte, own bool, limit int) bool {
@@ -131,8 +147,8 @@ func retry(value []byte) (time.Duration, bool) {
 }
 
 // line returns the next line without its end. It stays valid until the next
-// call, and longer if own. With wire.ErrTooLarge a line was skipped. What
-// follows the last line end is no line.
+// call, and longer if own. With wire.ErrTooLarge it is the beginning of a line
+// that was skipped. What follows the last line end is no line.
 func (e *events) line() (line []byte, own bool, err error) {
 	for {
 		if e.afterCR && e.begin < e.end {
@@ -178,8 +194,10 @@ func lineEnd(b []byte) int {
 func (e *events) take(end int) (line []byte, own bool, err error) {
 	line = e.buf[e.begin:end]
 	switch {
-	case e.skip || e.size+len(line) > e.max:
-		line, err = nil, wire.ErrTooLarge
+	case e.skip:
+		line, err = e.head, wire.ErrTooLarge
+	case e.size+len(line) > e.max:
+		line, err = e.beginning(line), wire.ErrTooLarge
 	case len(e.pieces) > 0:
 		line, own = bytes.Join(append(e.pieces, line), nil), true
 	}
@@ -190,14 +208,30 @@ func (e *events) take(end int) (line []byte, own bool, err error) {
 	e.afterCR = e.buf[end] == '\r'
 	e.begin = end + 1
 	e.seen = e.begin
-	e.pieces, e.size, e.skip = nil, 0, false
+	e.pieces, e.size, e.skip, e.head = nil, 0, false, nil
 	return line, own, err
+}
+
+// beginning is how the line begins of which rest is in the buffer.
+func (e *events) beginning(rest []byte) []byte {
+	if len(e.pieces) > 0 {
+		rest = e.pieces[0]
+	}
+	return rest[:min(len(rest), firstRead)]
 }
 
 // read reads once. It makes room first, by handing a full buffer to pieces.
 func (e *events) read() {
-	if e.skip = e.skip || e.size+e.end-e.begin > e.max; e.skip {
+	if !e.skip && e.size+e.end-e.begin > e.max {
+		e.skip, e.head = true, bytes.Clone(e.beginning(e.buf[e.begin:e.end]))
+	}
+	if e.skip {
 		e.begin, e.pieces, e.size = e.end, nil, 0
+	}
+	if e.hold != nil {
+		if e.err = e.hold(e.data + e.size); e.err != nil {
+			return
+		}
 	}
 	switch {
 	case e.begin == e.end:

@@ -35,6 +35,9 @@ func readEvents(t *testing.T, e *events) []eventRead {
 		if err != nil && err != wire.ErrTooLarge {
 			t.Fatalf("next: %v", err)
 		}
+		if err != nil {
+			ev.Data = nil
+		}
 		all = append(all, eventRead{ev, err})
 	}
 }
@@ -235,7 +238,7 @@ func model(stream string, limit int) []eventRead {
 		case "event":
 			ev.Type = value
 		case "id":
-			if !strings.Contains(value, "\x00") {
+			if !strings.ContainsFunc(value, isControl) {
 				ev.ID, ev.HasID = value, true
 			}
 		case "retry":

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -30,7 +31,7 @@ func (c *httpConn) request(m wire.Message) {
 	f := &flight{m: m, key: m.Key(), modern: isModern(&m), cancel: cancel, done: make(chan struct{})}
 	if c.over != nil {
 		cancel()
-		c.inbox.fail(c.unsent(f))
+		c.inbox.fail(c.unsent(f, c.over))
 		return
 	}
 	c.flights[f.key] = f
@@ -43,6 +44,9 @@ func (c *httpConn) request(m wire.Message) {
 // fly sends a request and reads what comes of it, to the end.
 func (c *httpConn) fly(ctx context.Context, f *flight, after <-chan struct{}) {
 	defer f.cancel()
+	if f.m.Method != listenMethod && c.calls.take(ctx, c.listens) {
+		defer c.calls.leave()
+	}
 	failure := c.call(ctx, f, after)
 	if c.claim(f) {
 		if failure != nil && ctx.Err() == nil {
@@ -81,7 +85,6 @@ func (c *httpConn) settle(f *flight) {
 	close(f.done)
 	c.flying--
 	c.sending -= len(f.m.Raw)
-	c.room.Broadcast()
 	c.conclude()
 }
 
@@ -98,25 +101,41 @@ func (c *httpConn) receive(text []byte, f *flight) error {
 		return nil
 	}
 	if err != nil {
-		c.broken(text, err)
+		c.broken(text, err, f)
 	}
 	return err
 }
 
-// broken fails the request that an answer is for which could not be read, if
-// that much can be read of it.
-func (c *httpConn) broken(text []byte, why error) {
-	m := gjson.ParseBytes(text)
-	if !m.IsObject() || m.Get("method").Exists() {
+// broken fails the request that an answer is for which could not be read. One
+// that was too large, of which there is no more than the beginning, is for own if
+// no other can be read there.
+func (c *httpConn) broken(text []byte, why error, own *flight) {
+	var id, method gjson.Result
+	if m := gjson.ParseBytes(text); m.IsObject() {
+		id, method = m.Get("id"), m.Get("method")
+	}
+	if method.Exists() {
 		return
 	}
-	c.mu.Lock()
-	f := c.flights[wire.Key(m.Get("id"))]
-	c.mu.Unlock()
+	f := c.asked(wire.Key(id), own)
+	if f == nil && why == wire.ErrTooLarge && len(text) > 0 {
+		f = own
+	}
 	if f != nil && c.claim(f) {
 		c.inbox.fail(c.failure(f, fmt.Errorf("the answer could not be read: %w", why)))
 		c.settle(f)
 	}
+}
+
+// asked is the request with an id: own if it has it, as a host may use one twice,
+// or nil.
+func (c *httpConn) asked(key string, own *flight) *flight {
+	if own != nil && own.key == key {
+		return own
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.flights[key]
 }
 
 // deliver gives a message to Recv. An answer that nobody waits for is dropped:
@@ -129,9 +148,7 @@ func (c *httpConn) deliver(m wire.Message, f *flight) {
 	if f != nil && isAnonymous(&m) {
 		m = adopted(m, f)
 	}
-	c.mu.Lock()
-	asked := c.flights[m.Key()]
-	c.mu.Unlock()
+	asked := c.asked(m.Key(), f)
 	if asked == nil || !c.claim(asked) {
 		c.log.Debug("an answer that nobody waits for", "in", len(m.Raw))
 		return
@@ -175,7 +192,11 @@ func (c *httpConn) failure(f *flight, err error) *Failure {
 	return &Failure{Key: f.key, Frame: f.m.Raw, Unprocessed: !f.reached.Load(), Err: c.fault(f, err)}
 }
 
-// unsent is what becomes of a request after the session has been lost.
-func (c *httpConn) unsent(f *flight) *Failure {
-	return &Failure{Key: f.key, Frame: f.m.Raw, Unprocessed: true, Err: c.fault(f, ErrSession)}
+// unsent is what becomes of a request after the session has been lost, or, which
+// is the same to it, the connection has ended otherwise.
+func (c *httpConn) unsent(f *flight, why error) *Failure {
+	if !errors.Is(why, ErrSession) {
+		why = ErrSession
+	}
+	return &Failure{Key: f.key, Frame: f.m.Raw, Unprocessed: true, Err: c.fault(f, why)}
 }

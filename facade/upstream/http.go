@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -21,7 +22,9 @@ type tempo struct {
 	linger   time.Duration // how long a stream is read on after its answer
 	retry    time.Duration // before a stream that was cut is opened again, first
 	longest  time.Duration // and at last
-	refusal  time.Duration // how long the text of a refusal may take
+	refusal  time.Duration // how long the text of a refusal may take, or of what else is no answer
+	cancel   time.Duration // how long a POST that is cancelled stays until the server has been told
+	tell     time.Duration // how long the server may take to take what gets no answer
 	endpoint time.Duration // how long an HTTP+SSE server may take to name its endpoint
 	step     time.Duration // how long Close lets the server take leave
 	hurried  time.Duration // step, once Target.Hurry is closed
@@ -31,9 +34,18 @@ type tempo struct {
 func usualTempo() tempo {
 	return tempo{
 		order: 10 * time.Second, linger: 2 * time.Second, retry: time.Second, longest: time.Minute,
-		refusal: 10 * time.Second, endpoint: 10 * time.Second, step: 2 * time.Second, hurried: 300 * time.Millisecond,
+		refusal: 10 * time.Second, cancel: time.Second, tell: time.Minute, endpoint: 10 * time.Second, step: 2 * time.Second, hurried: 300 * time.Millisecond,
 	}
 }
+
+// How many POSTs are under way at once. Those of the host's answers and of
+// cancellations have places of their own: a call may wait for one. A listen is
+// there to stay, so it takes no place.
+const (
+	maxCalls     = 128
+	maxTells     = 64
+	listenMethod = "subscriptions/listen"
+)
 
 // An httpConn is the Conn to a server by HTTP. Each frame is a POST in a
 // goroutine of its own, which ends when the answer has come, or for a
@@ -53,6 +65,11 @@ type httpConn struct {
 	log       *slog.Logger
 	tempo     tempo
 	limit     int // bytes of frames that may be under way; a single one may be larger
+	largest   int // bytes that an answer may have
+	budget    budget
+	calls     places
+	answers   places
+	cancels   places
 	transport *http.Transport
 	inbox     *inbox
 	mask      atomic.Pointer[redactor]
@@ -62,6 +79,7 @@ type httpConn struct {
 	listens  context.Context // of the stream that belongs to no request
 	hush     context.CancelFunc
 	tasks    sync.WaitGroup // its goroutines
+	parting  sync.WaitGroup // cancellations that Close waits for
 	leaving  func()         // closes it, once
 	badText  sync.Once      // warns of text that is not UTF-8
 	standing sync.Once      // starts the standalone stream
@@ -72,7 +90,6 @@ type httpConn struct {
 	flights  map[string]*flight // requests without an answer, by wire.Key; guarded by mu
 	flying   int                // how many they are; guarded by mu
 	sending  int                // bytes of frames that have not been answered; guarded by mu
-	room     sync.Cond          // sending has shrunk, or nothing is sent any more
 	turn     <-chan struct{}    // closed when the next notification may be sent; guarded by mu
 	opened   <-chan struct{}    // closed when notifications/initialized has been answered; guarded by mu
 	session  string             // Mcp-Session-Id; guarded by mu
@@ -107,9 +124,9 @@ func newHTTP(ctx context.Context, t Target, pace tempo) (*httpConn, error) {
 	c := &httpConn{
 		server: t.Server, url: u, endpoint: u, agent: t.Agent, auth: t.Auth, schema: t.Schema, sse: t.SSE,
 		inPlace: t.InPlace, hurry: t.Hurry, log: t.Log, tempo: pace, limit: sendLimit, inbox: newInbox(readAhead),
+		largest: wire.MaxFrame, budget: newBudget(), calls: make(places, maxCalls), answers: make(places, maxTells), cancels: make(places, maxTells),
 		flights: map[string]*flight{}, turn: passed, opened: passed, quiet: passed, probing: make(chan struct{}, 1),
 	}
-	c.room.L = &c.mu
 	c.leaving = sync.OnceFunc(c.leave)
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
@@ -123,7 +140,7 @@ func newHTTP(ctx context.Context, t Target, pace tempo) (*httpConn, error) {
 		c.end()
 		return nil, err
 	}
-	c.hide(slices.Concat(t.Secrets, ownSecrets(t, u, user))...)
+	c.hide(slices.Concat(t.Secrets, ownSecrets(u, user, c.headers))...)
 	return c, nil
 }
 
@@ -145,15 +162,16 @@ func parseURL(text string) (*url.URL, error) {
 }
 
 // ownSecrets is what no text of ours may show, beside the target's secrets.
-func ownSecrets(t Target, u *url.URL, user *url.Userinfo) []string {
-	const minHeader = 8 // a shorter value is rather a word
-	all := querySecrets(u)
-	if password, ok := user.Password(); ok {
-		all = append(all, password)
+func ownSecrets(u *url.URL, user *url.Userinfo, headers http.Header) []string {
+	password, _ := user.Password()
+	all := append(querySecrets(u), user.Username(), password) // a user without a password is rather a token
+	for _, values := range headers {
+		all = append(all, values...)
 	}
-	for _, h := range t.Headers {
-		if len(h.Value) >= minHeader {
-			all = append(all, h.Value)
+	for _, cookies := range headers["Cookie"] {
+		for cookie := range strings.SplitSeq(cookies, ";") {
+			_, value, _ := strings.Cut(cookie, "=")
+			all = append(all, strings.TrimSpace(value))
 		}
 	}
 	return all
@@ -161,11 +179,10 @@ func ownSecrets(t Target, u *url.URL, user *url.Userinfo) []string {
 
 // querySecrets is what no text may show of the query of a URL.
 func querySecrets(u *url.URL) []string {
-	const minValue = 8 // a shorter one is rather a word
 	all := []string{u.RawQuery}
-	for _, values := range u.Query() {
+	for name, values := range u.Query() {
 		for _, v := range values {
-			if len(v) >= minValue {
+			if len(v) >= minUnnamed || namesSecret(name) {
 				all = append(all, v)
 			}
 		}
@@ -173,15 +190,28 @@ func querySecrets(u *url.URL) []string {
 	return all
 }
 
+// minUnnamed is the length in bytes of the shortest value that is hidden though
+// nothing says that it is a secret: a shorter one is rather a word.
+const minUnnamed = 8
+
+// namesSecret reports whether the value with a name is a secret.
+func namesSecret(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"auth", "key", "token", "secret", "pass", "pwd", "pin", "code", "sig", "cred", "session"},
+		func(word string) bool { return strings.Contains(name, word) })
+}
+
 // hide lets the values be shown nowhere from now on, nor what stands after the
-// scheme of an Authorization.
+// scheme of an Authorization, or is in that.
 func (c *httpConn) hide(values ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known := len(c.secrets)
 	for _, v := range values {
 		_, credentials, _ := strings.Cut(v, " ")
-		for _, s := range []string{v, credentials} {
+		basic, _ := base64.StdEncoding.DecodeString(credentials)
+		user, password, _ := strings.Cut(string(basic), ":")
+		for _, s := range []string{v, credentials, user, password} {
 			if s != "" && !slices.Contains(c.secrets, s) {
 				c.secrets = append(c.secrets, s)
 			}
@@ -205,21 +235,21 @@ func (c *httpConn) Send(frame []byte) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cancels := m.Method == "notifications/cancelled" // makes room
-	for !cancels && c.over == nil && c.sending > 0 && c.sending+len(frame) > c.limit {
-		c.room.Wait()
-	}
+	cancels := m.Method == "notifications/cancelled"
+	full := c.sending > 0 && c.sending+len(frame) > c.limit
 	switch {
 	case c.closed:
 		return &Error{Server: c.server, Op: "send", Err: ErrClosed}
 	case c.ended:
 		return &Error{Server: c.server, Op: "send", Err: c.over}
+	case full && !cancels && !m.IsResponse(): // what makes room passes
+		return &Error{Server: c.server, Op: "send", Err: ErrFull}
 	case m.IsRequest():
 		c.request(m)
 	case cancels:
 		c.cancelled(m)
 	case m.IsNotification():
-		c.notification(m, func() {})
+		c.notification(m)
 	default:
 		after := c.opened
 		c.tasks.Go(func() { c.respond(m, after) })
@@ -241,11 +271,15 @@ func (c *httpConn) leave() {
 	if c.over == nil {
 		c.over = ErrClosed
 	}
-	turn := c.turn
+	turn, parted := c.turn, make(chan struct{})
 	c.mu.Unlock()
-	c.room.Broadcast()
+	c.tasks.Go(func() {
+		c.parting.Wait()
+		close(parted)
+	})
 	ctx, cancel := c.step()
 	await(ctx, turn)
+	await(ctx, parted)
 	c.deleteSession(ctx)
 	cancel()
 	c.end()
@@ -271,6 +305,23 @@ func (c *httpConn) step() (context.Context, context.CancelFunc) {
 	})
 	return ctx, cancel
 }
+
+// places bound how many do something at once. The others wait, first come, first
+// served.
+type places chan struct{}
+
+// take waits for a place, and reports false if one of the contexts ends first.
+func (p places) take(ctx, or context.Context) bool {
+	select {
+	case p <- struct{}{}:
+		return true
+	case <-ctx.Done():
+	case <-or.Done():
+	}
+	return false
+}
+
+func (p places) leave() { <-p }
 
 // await waits until the event has come, and reports false if ctx ends first.
 func await(ctx context.Context, event <-chan struct{}) bool {
@@ -303,7 +354,6 @@ func (c *httpConn) finish(why error) {
 		c.over = why
 	}
 	c.hush()
-	c.room.Broadcast()
 	c.conclude()
 }
 

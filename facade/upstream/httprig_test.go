@@ -21,7 +21,7 @@ import (
 func brisk() tempo {
 	return tempo{
 		order: time.Hour, linger: time.Hour, retry: time.Millisecond, longest: 5 * time.Millisecond,
-		refusal: time.Hour, endpoint: time.Hour, step: 5 * time.Second, hurried: 20 * time.Millisecond,
+		refusal: time.Hour, cancel: time.Hour, tell: time.Hour, endpoint: time.Hour, step: 5 * time.Second, hurried: 20 * time.Millisecond,
 	}
 }
 

@@ -22,19 +22,25 @@ func TestHTTPSessionLost(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		handle func(p posted)
+		words  string
 	}{
-		{"404", func(p posted) { http.Error(p.w, "not found", 404) }},
-		{"404 with an error", forgets},
-		{"400 that names the session", func(p posted) { http.Error(p.w, "Bad Request: No valid session ID provided", 400) }},
+		{"404", func(p posted) { http.Error(p.w, "not found", 404) }, "HTTP 404 Not Found: not found"},
+		{"404 with an error", forgets, "HTTP 404 Not Found: Session not found"},
+		{"400 that names the session", func(p posted) { http.Error(p.w, "Bad Request: No valid session ID provided", 400) },
+			"HTTP 400 Bad Request: Bad Request: No valid session ID provided"},
 		{"400 that says not initialized", func(p posted) {
 			p.says(400, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}`)
-		}},
+		}, "HTTP 400 Bad Request: Bad Request: Server not initialized"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, noStream(polite("s-1", tt.handle)))
 			c := openHTTP(t, s.URL)
 			tell(t, c, aCall(1))
-			if f := wantFailure(t, c, 1); !f.Unprocessed || !errors.Is(f, ErrSession) || string(f.Frame) != aCall(1) {
+			f := wantFailure(t, c, 1)
+			if want := "acme: tools/call: the server has ended the session: " + tt.words; f.Error() != want {
+				t.Errorf("failure: %v; want %s", f, want)
+			}
+			if !f.Unprocessed || !errors.Is(f, ErrSession) || string(f.Frame) != aCall(1) {
 				t.Errorf("%+v; want that it was not processed, as the session has ended", f)
 			}
 			wantEnd(t, c, ErrSession)
@@ -637,34 +643,6 @@ func TestHTTPNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestHTTPSendWaits shows that frames wait while too much of them has not been
-// answered, until Close at the latest, and that a cancellation does not wait.
-func TestHTTPSendWaits(t *testing.T) {
-	arrived := make(chan struct{}, 1)
-	s := serve(t, noStream(polite("", func(p posted) {
-		arrived <- struct{}{}
-		p.gone()
-	})))
-	c := openHTTP(t, s.URL)
-	c.limit = 100_000
-	large := strings.Replace(modernToolCall(1), `"n":1`, `"n":"`+strings.Repeat("x", 90_000)+`"`, 1)
-	tell(t, c, large)
-	<-arrived
-	sent := make(chan error)
-	go func() { sent <- c.Send([]byte(strings.Replace(large, `"id":1`, `"id":2`, 1))) }()
-	tell(t, c, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
-	tell(t, c, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	if err := <-sent; err != nil {
-		t.Errorf("Send after there was room: %v", err)
-	}
-	<-arrived
-	go func() { sent <- c.Send([]byte(large)) }()
-	c.Close()
-	if err := <-sent; !errors.Is(err, ErrClosed) {
-		t.Errorf("Send that waited for Close: %v", err)
-	}
-}
-
 func BenchmarkHTTPRoundTrip(b *testing.B) {
 	for _, size := range []int{100, 1 << 20, 10 << 20} {
 		body := []byte(`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", size) + `"}`)
@@ -753,4 +731,30 @@ func TestHTTPEachOnce(t *testing.T) {
 	}
 	c.Close()
 	wantEnd(t, c, ErrClosed)
+}
+
+// An error that answers the call by its own id is its answer, whatever it is
+// about: sent again, the call might run twice.
+func TestAnswerAboutASession(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		status, code int
+		text         string
+	}{
+		{"400 of the tool", 400, -32603, "cannot save: the editing session is locked"},
+		{"400 of a repository", 400, -32000, "repository is not initialized"},
+		{"404 of an unknown tool", 404, -32602, "Unknown tool: x"},
+		{"404 of an unknown issue", 404, -32002, "issue 7 not found"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, noStream(polite("s-1", func(p posted) {
+				p.says(tt.status, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, p.ID.Raw, tt.code, tt.text))
+			})))
+			c := openHTTP(t, s.URL)
+			tell(t, c, aCall(1))
+			if m, err := c.Recv(); err != nil || m.Error.Get("message").Str != tt.text {
+				t.Errorf("Recv gives %s, %v; want the server's answer", m.Raw, err)
+			}
+		})
+	}
 }

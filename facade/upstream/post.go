@@ -4,21 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"sync"
 	"time"
 
 	"mcp-facade/facade/wire"
-)
-
-const (
-	// atOnce is the longest body for which room is made before it comes, in
-	// bytes. The length that a server gives need not be true.
-	atOnce = 32 << 20
-	// maxPage is how much is read of a page in the place of an answer, in bytes.
-	maxPage = 64 << 10
 )
 
 // call sends a request once what it has to follow has been answered, and reads
@@ -28,7 +19,7 @@ func (c *httpConn) call(ctx context.Context, f *flight, after <-chan struct{}) *
 	case !await(ctx, after):
 		return nil
 	case c.hasLost():
-		return c.unsent(f)
+		return c.unsent(f, c.lost())
 	case c.sse:
 		if failure := c.fallBack(ctx, f); failure != nil {
 			return failure
@@ -80,27 +71,23 @@ func mayBeSSE(f *flight, rep *reply, text []byte) bool {
 // accepted reads the answer of a request that the server has taken.
 func (c *httpConn) accepted(ctx context.Context, f *flight, rep *reply) *Failure {
 	c.join(f, rep.Header)
-	kind := contentType(rep)
+	kind, moved := contentType(rep), c.hasMoved()
 	switch {
-	case c.hasMoved():
-		return c.elsewhere(ctx, f, rep)
-	case kind == eventStream:
+	case kind == eventStream && !moved:
 		return c.stream(ctx, f, rep)
-	case rep.StatusCode == http.StatusAccepted, rep.StatusCode == http.StatusNoContent, rep.ContentLength == 0:
+	case moved && kind != jsonType, rep.StatusCode == http.StatusAccepted, rep.StatusCode == http.StatusNoContent, rep.ContentLength == 0:
 		return c.elsewhere(ctx, f, rep)
 	}
-	limit := int64(wire.MaxFrame)
-	if kind == "text/html" {
-		limit = maxPage
-	}
-	text, err := readBody(rep, limit)
-	if err == nil {
-		err = c.receive(text, f)
-	}
+	text, err := c.body(f, rep, moved || kind == "text/html")
+	encoding := rep.Header.Get("Content-Encoding")
 	switch {
 	case isClosed(f.done):
 		return nil
-	case kind != jsonType:
+	case moved:
+		return c.elsewhere(ctx, f, rep)
+	case encoding != "":
+		return c.failure(f, fmt.Errorf("the answer could not be read: its Content-Encoding is %s, which we did not ask for", c.words(encoding, maxField)))
+	case kind != jsonType && err != wire.ErrTooLarge:
 		return c.failure(f, c.unexpected(rep, kind, text))
 	case err != nil:
 		return c.failure(f, fmt.Errorf("the answer could not be read: %w", c.network(err)))
@@ -114,20 +101,25 @@ func contentType(rep *reply) string {
 	return kind
 }
 
-// readBody reads a body to its end, into room that fits if its length is known.
-func readBody(rep *reply, limit int64) ([]byte, error) {
-	if n := rep.ContentLength; n > 0 && n <= min(limit, atOnce) {
-		text := make([]byte, n)
-		_, err := io.ReadFull(rep.Body, text)
-		return text, err
+// body reads and passes on the body of an answer. One that is doubtful, as it
+// rather says something else, may not take long.
+func (c *httpConn) body(f *flight, rep *reply, doubtful bool) ([]byte, error) {
+	if doubtful {
+		defer time.AfterFunc(c.tempo.refusal, rep.cancel).Stop()
 	}
-	return io.ReadAll(io.LimitReader(rep.Body, limit+1)) // one byte too many shows as such
+	r := c.ration(rep)
+	defer r.release()
+	text, err := c.readBody(rep, r)
+	if err == nil {
+		err = c.receive(text, f)
+	}
+	return text, err
 }
 
 // elsewhere waits for the answer of a request that was accepted without one: it
 // may come on another stream, while one is open.
 func (c *httpConn) elsewhere(ctx context.Context, f *flight, rep *reply) *Failure {
-	discard(rep.Response)
+	c.discard(rep)
 	select {
 	case <-f.done:
 	case <-ctx.Done():
@@ -151,8 +143,7 @@ func (c *httpConn) refused(f *flight, rep *reply, text []byte) *Failure {
 	denied := rep.StatusCode == http.StatusUnauthorized || rep.StatusCode == http.StatusForbidden
 	switch {
 	case lost:
-		c.finish(ErrSession)
-		failure := c.unsent(f)
+		failure := c.unsent(f, c.lose(rep, text))
 		failure.Answer = refusal
 		return failure
 	case refusal.Raw != nil && !denied:
@@ -163,9 +154,19 @@ func (c *httpConn) refused(f *flight, rep *reply, text []byte) *Failure {
 	}
 	failure := c.failure(f, c.refusal(rep, text))
 	failure.Answer = refusal
-	failure.Unprocessed = rep.StatusCode == http.StatusUnauthorized
+	failure.Unprocessed = turnedAway(rep.StatusCode)
 	failure.Err.Hint = c.hint(rep)
 	return failure
+}
+
+// turnedAway reports whether a status says that nobody has looked at the request.
+func turnedAway(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusProxyAuthRequired, http.StatusTooManyRequests,
+		http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
 }
 
 // refusalIn is the JSON-RPC error that a body is, or a message without Raw.
@@ -177,19 +178,18 @@ func refusalIn(text []byte) wire.Message {
 	return ms[0]
 }
 
-// notification queues a notification: they go one after the other. done is
-// called when the next one may go. The caller holds mu.
-func (c *httpConn) notification(m wire.Message, done func()) {
+// notification queues a notification: they go one after the other. The caller
+// holds mu.
+func (c *httpConn) notification(m wire.Message) {
 	before, turn := c.turn, make(chan struct{})
 	c.turn = turn
 	if m.Method == "notifications/initialized" {
 		c.opened = turn
 	}
-	pass := sync.OnceFunc(func() {
-		close(turn)
-		done()
-	})
+	pass := sync.OnceFunc(func() { close(turn) })
+	c.sending += len(m.Raw)
 	c.tasks.Go(func() {
+		defer c.sent(m)
 		defer pass()
 		if await(c.life, before) && !c.hasLost() {
 			defer time.AfterFunc(c.tempo.order, pass).Stop()
@@ -198,9 +198,16 @@ func (c *httpConn) notification(m wire.Message, done func()) {
 	})
 }
 
+// sent notes that a notification is not under way any more.
+func (c *httpConn) sent(m wire.Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sending -= len(m.Raw)
+}
+
 // notify sends a notification. It calls pass when the next one may go.
 func (c *httpConn) notify(m wire.Message, pass func()) {
-	c.tell(m, func() {
+	c.tell(m, c.tempo.tell, func() {
 		if m.Method == "notifications/initialized" && !c.hasMoved() {
 			c.standing.Do(c.stand)
 		}
@@ -217,23 +224,45 @@ func (c *httpConn) cancelled(m wire.Message) {
 	case f != nil && (f.modern || !f.reached.Load()):
 		f.cancel()
 	case f != nil:
-		c.notification(m, f.cancel)
+		c.withdraw(m, f.cancel)
 	case c.version != "":
-		c.notification(m, func() {})
+		c.withdraw(m, func() {})
 	}
+}
+
+// withdraw sends a cancellation, which waits for no other notification. It calls
+// end when the server has taken it, or has not for a while. The caller holds mu.
+func (c *httpConn) withdraw(m wire.Message, end func()) {
+	c.parting.Add(1)
+	finally := sync.OnceFunc(func() {
+		end()
+		c.parting.Done()
+	})
+	c.tasks.Go(func() {
+		defer finally()
+		defer time.AfterFunc(c.tempo.cancel, finally).Stop()
+		if c.cancels.take(c.life, c.life) {
+			defer c.cancels.leave()
+			c.tell(m, c.tempo.order, finally)
+		}
+	})
 }
 
 // respond sends the host's answer to a request of the server.
 func (c *httpConn) respond(m wire.Message, after <-chan struct{}) {
-	if await(c.life, after) && !c.hasLost() {
-		c.tell(m, func() {})
+	if await(c.life, after) && c.answers.take(c.life, c.listens) && !c.hasLost() {
+		defer c.answers.leave()
+		c.tell(m, c.tempo.tell, func() {})
 	}
 }
 
-// tell sends what gets no answer. It calls taken when the server has taken it.
-// What the server says all the same is passed on.
-func (c *httpConn) tell(m wire.Message, taken func()) {
-	rep, err := c.do(c.life, httpRequest{
+// tell sends what gets no answer. It calls taken when the server has taken it,
+// which must not take longer than limit. What the server says all the same is
+// passed on.
+func (c *httpConn) tell(m wire.Message, limit time.Duration, taken func()) {
+	ctx, cancel := context.WithTimeoutCause(c.life, limit, fmt.Errorf("it was not taken in %v", limit))
+	defer cancel()
+	rep, err := c.do(ctx, httpRequest{
 		method: http.MethodPost, accept: jsonType + ", " + eventStream, message: &m, modern: isModern(&m),
 	})
 	if err != nil {
@@ -249,7 +278,7 @@ func (c *httpConn) tell(m wire.Message, taken func()) {
 	}
 	text := c.refusalText(rep)
 	if refusal := refusalIn(text); forgotten(rep, text, &refusal, nil) {
-		c.finish(ErrSession)
+		c.lose(rep, text)
 	}
 	c.untold(m, c.refusal(rep, text))
 }
@@ -257,10 +286,10 @@ func (c *httpConn) tell(m wire.Message, taken func()) {
 // overhear reads what the server says to a message that gets no answer.
 func (c *httpConn) overhear(rep *reply) {
 	if contentType(rep) == eventStream {
-		c.read(rep.Body, nil, &cursor{})
+		c.read(rep, nil, &cursor{})
 		return
 	}
-	discard(rep.Response)
+	c.discard(rep)
 }
 
 // untold tells that a message of no request has not been taken.

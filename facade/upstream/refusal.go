@@ -52,30 +52,33 @@ func status(r *http.Response) string {
 func (c *httpConn) refusal(rep *reply, text []byte) error {
 	words := status(rep.Response)
 	if rep.StatusCode/100 == 3 {
-		words += c.whither(rep.Response)
+		words += c.whither(rep)
 	}
 	if scope := challenge(rep.Header, "scope"); scope != "" && challenge(rep.Header, "error") == "insufficient_scope" {
-		words += ", it needs the scope " + firstOf(c.mask.Load().line([]byte(scope)), maxField)
+		words += ", it needs the scope " + c.words(scope, maxField)
 	}
 	if shown := c.shown(rep, text); shown != "" {
 		words += ": " + shown
 	}
 	if rep.renewal != nil {
-		words += "; renew the authorization: " + c.mask.Load().line([]byte(rep.renewal.Error()))
+		words += "; renew the authorization: " + c.words(rep.renewal.Error(), maxShown)
 	}
 	return errors.New(words)
 }
 
 // whither says where a redirect leads, without what may be secret of it.
-func (c *httpConn) whither(r *http.Response) string {
-	to := location(r, r.Request.URL)
+func (c *httpConn) whither(rep *reply) string {
+	from := rep.Request.URL
+	to := location(rep.Response, from)
 	switch {
 	case to == nil:
 		return ", a redirect to nowhere"
-	case sameOrigin(to, r.Request.URL):
+	case rep.loop:
+		return ", a redirect loop within " + origin(to)
+	case sameOrigin(to, from):
 		return ", a redirect within " + origin(to)
 	}
-	return ", a redirect to " + c.mask.Load().line([]byte(origin(to)))
+	return ", a redirect to " + c.words(origin(to), maxField)
 }
 
 // origin is the scheme, host and port of a URL.
@@ -88,6 +91,10 @@ func (c *httpConn) hint(rep *reply) string {
 		return "check the Authorization on our command line"
 	case rep.StatusCode == http.StatusUnauthorized:
 		return fmt.Sprintf("check the authorization of %q in the servers file", c.server)
+	case rep.StatusCode == http.StatusProxyAuthRequired:
+		return checkProxy
+	case rep.loop:
+		return c.correct()
 	case rep.StatusCode/100 == 3:
 		return "if that is where it is, " + c.correct()
 	}
@@ -97,7 +104,14 @@ func (c *httpConn) hint(rep *reply) string {
 // networkHint says what to do about a failure of the network, or "".
 func (c *httpConn) networkHint(err error) string {
 	lookUp, unknown := new(net.DNSError), new(x509.UnknownAuthorityError)
+	invalid, stranger := new(x509.CertificateInvalidError), new(x509.HostnameError)
 	switch {
+	case errors.Is(err, errProxy), toProxy(err) != nil:
+		return checkProxy
+	case errors.As(err, invalid) && invalid.Reason == x509.Expired:
+		return "renew the server's certificate, or set this machine's clock"
+	case errors.As(err, stranger):
+		return c.correct()
 	case errors.As(err, &lookUp):
 		return c.correct()
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -106,6 +120,20 @@ func (c *httpConn) networkHint(err error) string {
 		return fmt.Sprintf("name the file of its certificate authority as \"caFile\" of %q in the servers file", c.server)
 	}
 	return ""
+}
+
+// checkProxy is what to do about a proxy.
+const checkProxy = "check the proxy in HTTPS_PROXY or HTTP_PROXY of the environment"
+
+// errProxy begins what a proxy has answered in the place of the server.
+var errProxy = errors.New("the proxy")
+
+// toProxy is the failure to reach a proxy that err is, or nil.
+func toProxy(err error) error {
+	if op := new(net.OpError); errors.As(err, &op) && op.Op == "proxyconnect" {
+		return op.Err
+	}
+	return nil
 }
 
 // correct says where a wrong URL is put right.
@@ -122,7 +150,7 @@ func (c *httpConn) unexpected(rep *reply, kind string, text []byte) error {
 	if kind == "" {
 		words += "no Content-Type"
 	} else {
-		words += c.mask.Load().line([]byte(firstOf(kind, maxField)))
+		words += c.words(kind, maxField)
 	}
 	if shown := c.shown(rep, text); shown != "" {
 		words += ": " + shown
@@ -157,19 +185,32 @@ func (c *httpConn) network(err error) error {
 	if ue := new(url.Error); errors.As(err, &ue) {
 		err = ue.Err
 	}
-	text := err.Error()
+	who := ""
+	if why := toProxy(err); why != nil {
+		err, who = why, "the proxy "
+	}
+	text := who + err.Error()
 	op, lookUp := new(net.OpError), new(net.DNSError)
 	switch {
 	case errors.As(err, &lookUp):
-		text = fmt.Sprintf("look up %s: %s", lookUp.Name, lookUp.Err)
+		text = fmt.Sprintf("look up %s%s: %s", who, lookUp.Name, lookUp.Err)
 	case errors.As(err, &op) && op.Op == "dial" && op.Addr != nil:
-		text = fmt.Sprintf("connect to %s: %v", op.Addr, system(op.Err))
+		text = fmt.Sprintf("connect to %s%s: %v", who, op.Addr, system(op.Err))
 	case errors.As(err, &op) && op.Op != "dial":
-		text = op.Op + ": " + system(op.Err).Error()
+		text = who + op.Op + ": " + system(op.Err).Error()
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		text = "the connection was closed before the end of the answer"
+		text = who + "the connection was closed before the end of the answer"
 	}
-	return errors.New(c.mask.Load().line([]byte(text)))
+	return errors.New(c.words(text, maxShown))
+}
+
+// words is a text of others in at most limit bytes: harmless, on one line,
+// without secrets.
+func (c *httpConn) words(text string, limit int) string {
+	mask := c.mask.Load()
+	head := text[:min(len(text), maxRefusal)]
+	shown := mask.clean(mask.hide([]byte(head), false, len(head) < len(text)))
+	return firstOf(strings.Join(strings.Fields(shown), " "), limit)
 }
 
 // system is what the system said, without the call that it said it of.

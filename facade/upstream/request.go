@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"mcp-facade/facade/wire"
 )
@@ -41,6 +42,7 @@ type httpRequest struct {
 type reply struct {
 	*http.Response
 	session bool  // the request carried a session id
+	loop    bool  // it is a redirect after too many others
 	renewal error // why an authorization that was refused could not be renewed
 	cancel  context.CancelFunc
 }
@@ -82,7 +84,7 @@ func (c *httpConn) authorized(ctx context.Context, r httpRequest) (*reply, error
 		if rep.renewal = c.auth.Refresh(ctx, token, rep.Response); rep.renewal != nil {
 			return rep, nil
 		}
-		discard(rep.Response)
+		rep.Body.Close()
 	}
 }
 
@@ -118,11 +120,15 @@ func (c *httpConn) follow(ctx context.Context, r httpRequest, token string) (*re
 		if err != nil {
 			return nil, err
 		}
+		if resp.StatusCode == http.StatusSwitchingProtocols { // to one that we did not ask for
+			resp.Body.Close()
+			resp.Body = http.NoBody
+		}
 		next := redirect(resp, to)
 		if next == nil || hops == maxRedirects {
-			return &reply{Response: resp, session: req.Header.Get(sessionHeader) != ""}, nil
+			return &reply{Response: resp, session: req.Header.Get(sessionHeader) != "", loop: next != nil}, nil
 		}
-		discard(resp)
+		resp.Body.Close()
 		to = next
 	}
 }
@@ -135,13 +141,14 @@ func (c *httpConn) target() *url.URL {
 }
 
 // discard closes a body. One that is known to be short it reads first, so that
-// its connection can be used again.
-func discard(r *http.Response) {
+// its connection can be used again, unless that takes long.
+func (c *httpConn) discard(rep *reply) {
 	const short = 4 << 10
-	if r.ContentLength >= 0 && r.ContentLength <= short {
-		io.Copy(io.Discard, r.Body)
+	if rep.ContentLength >= 0 && rep.ContentLength <= short {
+		defer time.AfterFunc(c.tempo.refusal, rep.cancel).Stop()
+		io.Copy(io.Discard, rep.Body)
 	}
-	r.Body.Close()
+	rep.Body.Close()
 }
 
 // redirect is where a response sends the same request on the same origin, or
@@ -282,12 +289,14 @@ func unsendable(name, value string) string {
 	notToken := func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	}
-	control := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 	switch {
 	case name == "" || strings.ContainsFunc(name, notToken):
 		return "no header can have that name"
-	case strings.ContainsFunc(value, control):
+	case strings.ContainsFunc(value, isControl):
 		return "its value holds a control character"
 	}
 	return ""
 }
+
+// isControl reports whether no value of a header may hold a character.
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

@@ -3,6 +3,7 @@ package upstream
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -31,7 +32,9 @@ func (c *httpConn) join(f *flight, h http.Header) {
 		c.log.Warn("the session id holds characters that it must not", "in", len(session))
 		return
 	}
-	c.hide(session)
+	if len(session) >= minUnnamed {
+		c.hide(session)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.session = session
@@ -53,22 +56,20 @@ func (c *httpConn) learn(f *flight, m *wire.Message) {
 
 // forgotten reports whether a refusal means that the server does not know the
 // session any more. refusal is the JSON-RPC error in text, if there is one, and
-// f the request that was refused, if it was one.
+// f the request that was refused, if it was one: an error with its id is rather
+// its answer, after which it is not sent again.
 func forgotten(rep *reply, text []byte, refusal *wire.Message, f *flight) bool {
-	const methodNotFound, invalidParams = -32601, -32602
-	code := int64(0) // of an error that is about the request's content
-	if f != nil && refusal.Raw != nil && refusal.Key() == f.key {
-		code = refusal.Error.Get("code").Int()
-	}
+	const sessionNotFound = -32001 // as the TypeScript SDK's server says it
+	answers := f != nil && refusal.Raw != nil && refusal.Key() == f.key
 	switch {
 	case !rep.session:
 		return false
+	case rep.StatusCode == http.StatusNotFound && answers:
+		return refusal.Error.Get("code").Int() == sessionNotFound || namesSession([]byte(refusal.Error.Get("message").Str))
 	case rep.StatusCode == http.StatusNotFound:
-		return code != methodNotFound
-	case rep.StatusCode == http.StatusBadRequest:
-		return code != methodNotFound && code != invalidParams && namesSession(text)
+		return true
 	}
-	return false
+	return rep.StatusCode == http.StatusBadRequest && !answers && namesSession(text)
 }
 
 // namesSession reports whether a refusal is about the session, in the words of
@@ -91,11 +92,25 @@ func (c *httpConn) deleteSession(ctx context.Context) {
 	rep.close()
 }
 
+// lose ends the connection as the server has refused its session, and returns
+// that in words.
+func (c *httpConn) lose(rep *reply, text []byte) error {
+	why := fmt.Errorf("%w: %w", ErrSession, c.refusal(rep, text))
+	c.finish(why)
+	return why
+}
+
 // hasLost reports whether the server has ended the session.
-func (c *httpConn) hasLost() bool {
+func (c *httpConn) hasLost() bool { return c.lost() != nil }
+
+// lost is why nothing is sent any more, nil if it is or if that is by Close.
+func (c *httpConn) lost() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.over != nil && c.over != ErrClosed
+	if c.over == ErrClosed {
+		return nil
+	}
+	return c.over
 }
 
 // moveTo lets all frames go to the endpoint of an HTTP+SSE server, which has

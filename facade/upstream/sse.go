@@ -70,6 +70,7 @@ func (c *httpConn) unopened(f *flight, err error) *Failure {
 type sse struct {
 	rep      *reply
 	events   *events
+	done     func() // gives back what events hold
 	endpoint *url.URL
 }
 
@@ -92,8 +93,10 @@ func (c *httpConn) openSSE(ctx context.Context, f *flight, late *time.Timer) (*s
 		return nil, c.noStream(f, rep)
 	}
 	late.Reset(c.tempo.endpoint)
-	s := &sse{rep: rep, events: newEvents(rep.Body)}
+	s := &sse{rep: rep}
+	s.events, s.done = c.events(rep)
 	if s.endpoint, err = c.findEndpoint(s); err != nil {
+		s.done()
 		rep.close()
 		return nil, c.unopened(f, err)
 	}
@@ -131,7 +134,7 @@ func (c *httpConn) parseEndpoint(base *url.URL, text string) (*url.URL, error) {
 		return nil, fmt.Errorf("%w names no URL", errEndpoint)
 	}
 	if !sameOrigin(u, c.url) {
-		return nil, fmt.Errorf("%w names another server, %s", errEndpoint, c.mask.Load().line([]byte(origin(u))))
+		return nil, fmt.Errorf("%w names another server, %s", errEndpoint, c.words(origin(u), maxField))
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	c.hide(querySecrets(u)...)
@@ -142,18 +145,14 @@ func (c *httpConn) parseEndpoint(base *url.URL, text string) (*url.URL, error) {
 // connection.
 func (c *httpConn) hear(s *sse) {
 	defer s.rep.close()
+	defer s.done()
 	for {
 		ev, err := s.events.next()
 		if err != nil && err != wire.ErrTooLarge {
 			c.silenced(err)
 			return
 		}
-		if err == nil && len(ev.Data) > 0 && (ev.Type == "" || ev.Type == "message") {
-			err = c.receive(ev.Data, nil)
-		}
-		if err != nil {
-			c.log.Warn("an event could not be read", "err", err, "in", len(ev.Data))
-		}
+		c.take(ev, err, nil)
 	}
 }
 

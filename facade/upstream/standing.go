@@ -50,7 +50,7 @@ func (c *httpConn) watch(ctx context.Context, at *cursor, known *bool) (again, p
 	defer rep.close()
 	if isStream(rep) {
 		*known = true
-		return true, c.read(rep.Body, nil, at)
+		return true, c.read(rep, nil, at)
 	}
 	if passes(rep) {
 		return true, false
@@ -66,7 +66,7 @@ func (c *httpConn) unoffered(rep *reply, known bool) {
 	text := c.refusalText(rep)
 	refusal := refusalIn(text)
 	if forgotten(rep, text, &refusal, nil) && (known || namesSession(text)) {
-		c.finish(ErrSession)
+		c.lose(rep, text)
 		return
 	}
 	if rep.StatusCode != http.StatusMethodNotAllowed {

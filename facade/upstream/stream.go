@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -31,7 +31,11 @@ func (c *httpConn) stream(ctx context.Context, f *flight, rep *reply) *Failure {
 	at := &cursor{}
 	defer func() { rep.close() }()
 	for tries := 0; ; tries++ {
-		if rep != nil && c.read(rep.Body, f, at) {
+		before := at.last
+		if rep != nil {
+			c.read(rep, f, at)
+		}
+		if at.last != before { // what has no id of its own will come again
 			tries = 0
 		}
 		switch {
@@ -62,38 +66,63 @@ func (at *cursor) word(err error) error {
 }
 
 // delay is how long to wait before a stream is opened again, after so many
-// tries in vain.
+// tries in vain. The server may want another time, but neither no time at all
+// nor for ever, and not for all its clients the same.
 func (c *httpConn) delay(at *cursor, tries int) time.Duration {
+	first := c.tempo.retry
 	if at.wait > 0 {
-		return at.wait
+		first = max(at.wait, c.tempo.retry/10)
 	}
-	return min(c.tempo.retry<<min(tries, 10), c.tempo.longest)
+	wait := min(first<<min(tries, 10), c.tempo.longest)
+	return wait + rand.N(wait/8+1)
+}
+
+// events reads the events of a reply. done gives back what they hold.
+func (c *httpConn) events(rep *reply) (e *events, done func()) {
+	r := c.ration(rep)
+	e = newEvents(rep.Body)
+	e.max, e.hold = c.largest, r.hold
+	return e, r.release
 }
 
 // read passes the messages of a stream on until it ends, and reports whether
 // there was anything new in it.
-func (c *httpConn) read(body io.Reader, f *flight, at *cursor) (progress bool) {
-	events := newEvents(body)
+func (c *httpConn) read(rep *reply, f *flight, at *cursor) (progress bool) {
+	events, done := c.events(rep)
+	defer done()
 	for {
 		ev, err := events.next()
 		if err != nil && err != wire.ErrTooLarge {
 			return progress
 		}
+		progress = progress || ev.HasID && ev.ID != at.last
 		if ev.HasID {
 			at.last = ev.ID
 		}
 		if ev.Retry > 0 {
 			at.wait = ev.Retry
 		}
-		progress = progress || ev.HasID || len(ev.Data) > 0
-		if err == nil && len(ev.Data) > 0 && (ev.Type == "" || ev.Type == "message") {
-			err = c.receive(ev.Data, f)
-		}
-		if err != nil {
+		if err = c.take(ev, err, f); err != nil {
 			at.fault = err
-			c.log.Warn("an event could not be read", "err", err, "in", len(ev.Data))
+		} else {
+			progress = progress || len(ev.Data) > 0 && !ev.HasID
 		}
 	}
+}
+
+// take takes an event of a stream that belongs to f, or to nobody if that is nil,
+// or to all. err is what was wrong with it.
+func (c *httpConn) take(ev event, err error, f *flight) error {
+	switch {
+	case err != nil:
+		c.broken(ev.Data, err, f)
+	case len(ev.Data) > 0 && (ev.Type == "" || ev.Type == "message"):
+		err = c.receive(ev.Data, f)
+	}
+	if err != nil {
+		c.log.Warn("an event could not be read", "err", err, "in", len(ev.Data))
+	}
+	return err
 }
 
 // resume opens the stream of a request again after the last event. It returns
@@ -112,7 +141,7 @@ func (c *httpConn) resume(ctx context.Context, f *flight, at *cursor) (*reply, *
 	refusal := refusalIn(text)
 	switch {
 	case forgotten(rep, text, &refusal, nil):
-		c.finish(ErrSession)
+		c.lose(rep, text)
 	case passes(rep):
 		return nil, nil
 	}
