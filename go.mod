@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/adrg/xdg v0.5.3
 	github.com/gofrs/flock v0.13.2
-	github.com/kljensen/snowball v0.10.0
 	github.com/spf13/pflag v1.1.0
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
 	github.com/tidwall/gjson v1.20.3
@@ -15,6 +14,7 @@ require (
 // Tests only.
 require (
 	github.com/google/go-cmp v0.7.0
+	github.com/kljensen/snowball v0.10.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3

@@ -31,11 +31,12 @@ type Tool struct {
 // A Catalog is an upstream's tools. It never changes once made, and its
 // methods may be called concurrently.
 type Catalog struct {
-	tools  []Tool
-	exact  map[string]int // name → position in tools
-	folded map[string]int // lower-case name → position, or ambiguous
-	index  lazy[*searchIndex]
-	spelt  lazy[[]spelling]
+	tools    []Tool
+	exact    map[string]int      // name → position in tools
+	folded   map[string]int      // lower-case name → position, or ambiguous
+	keywords map[string][]string // name → the user's own words for the tool
+	index    lazy[*searchIndex]
+	spelt    lazy[[]spelling]
 }
 
 // ambiguous is the position in Catalog.folded of a name that several tools
@@ -53,6 +54,13 @@ func New(pages [][]byte) (*Catalog, []string) {
 		b.addPage(i+1, page)
 	}
 	return b.c, b.allWarnings()
+}
+
+// WithKeywords returns a catalog of the same tools, which Search also finds by
+// the user's own words for them: those under a tool's name, spelled exactly so.
+// The words must not be changed.
+func (c *Catalog) WithKeywords(words map[string][]string) *Catalog {
+	return &Catalog{tools: c.tools, exact: c.exact, folded: c.folded, keywords: words}
 }
 
 // Tools returns the tools in the upstream's order. The slice must not be

@@ -71,6 +71,14 @@ func ExampleCatalog_Search() {
 	// start_export
 }
 
+func ExampleCatalog_WithKeywords() {
+	c := acme().WithKeywords(map[string][]string{"getPage": {"wiki", "handbook"}})
+	for _, hit := range c.Search("what the handbook says", 10) {
+		fmt.Println(hit.Tool.Name)
+	}
+	// Output: getPage
+}
+
 func tracker() *catalog.Catalog {
 	c, _ := catalog.New([][]byte{[]byte(`{"tools":[{"name":"create_issue"},{"name":"list_issues"},{"name":"get_project"},
 		{"name":"merge_pull_request"},{"name":"list_pull_requests"},{"name":"add_issue_comment"}]}`)})

@@ -1,30 +1,51 @@
 package catalog
 
 import (
-	"math"
+	"slices"
 	"strings"
+	"sync"
+	"unicode/utf8"
 )
 
-// The fields of a tool that are searched.
-const (
-	nameField          = iota
-	sentenceField      // the title, and the first sentence of the description
-	descriptionField   // the rest of it
-	parameterField     // names of parameters, at any depth that is read
-	parameterTextField // what is said about them
-	fields
-)
-
-// What a word counts in a field, and how much less it does in a long one
-// (BM25F's weights and b): found by the study in the design's retrieval notes.
-// Both are small tables, made anew so that nobody can change them.
-func fieldWeights() [fields]float64 {
-	return [...]float64{nameField: 2, sentenceField: 2, descriptionField: .35, parameterField: .8, parameterTextField: .35}
+// A searchIndex says which tools have a term, and how much that tells. But for
+// its scratch it never changes once built.
+type searchIndex struct {
+	words   map[string]meaning // each word that was met
+	terms   map[string]int32   // term → its number
+	texts   []string           // by term
+	letters []letterSet        // by term
+	lists   lists              // of the terms
+	pairs   map[pair]int32     // neighbours in a name or a first sentence → their number
+	paired  lists              // of the pairs
+	related synonyms
+	names   []float32 // by tool: how telling the words of its name are together
+	scratch sync.Pool // of *search
 }
 
-func lengthNorms() [fields]float64 {
-	return [...]float64{nameField: .15, sentenceField: .75, descriptionField: 0, parameterField: .5, parameterTextField: .9}
+// A meaning is what a word is to the index.
+type meaning struct {
+	term int32 // -1 if no tool and no synonym has it
+	sort sort
 }
+
+// A pair is two terms, the second after the first.
+type pair struct{ first, second int32 }
+
+// meaning is what a word of a query means.
+func (x *searchIndex) meaning(word []byte) meaning {
+	if m, met := x.words[string(word)]; met {
+		return m
+	}
+	w := string(word)
+	t, met := x.terms[term(w)]
+	if !met {
+		t = -1
+	}
+	return meaning{t, sortOf(w)}
+}
+
+// known reports whether any tool has the term.
+func (x *searchIndex) known(term int32) bool { return term >= 0 && len(x.lists.of(term)) > 0 }
 
 // How much an index takes: so many words of a name, a title or a description,
 // of which the longest real one has 2,000, and so many postings, which is five
@@ -34,79 +55,51 @@ const (
 	maxPostings  = 4 << 20
 )
 
-// saturation is BM25's k1: how soon it stops to matter that a word comes again.
-// rarity is the power of the inverse document frequency. Both from that study.
-const (
-	saturation = 3
-	rarity     = 1.15
-)
-
-// A searchIndex says which tools have a term, and how much that tells. It never
-// changes once built.
-type searchIndex struct {
-	words    map[string]meaning // each word that was met
-	terms    map[string]int32   // term → its number
-	first    []int32            // by term: where its postings begin; one more at the end
-	postings []posting          // of all terms, those of one term in the catalog's order
-}
-
-// A meaning is what a word is to the index.
-type meaning struct {
-	term int32
-	stop bool // a stop word: can be found, but makes no text longer
-}
-
-// A posting is one tool that has a term.
-type posting struct {
-	tool   int32
-	weight float32 // how rare the term is times how much of the tool is about it
-}
-
-// meaning is what a word of a query means, and whether any tool has it.
-func (x *searchIndex) meaning(word []byte) (meaning, bool) {
-	if m, known := x.words[string(word)]; known {
-		return m, true
-	}
-	w := string(word)
-	t, known := x.terms[term(w)]
-	return meaning{t, stopWord(w)}, known
-}
-
-// An entry is a posting before the lengths of all fields are known.
-type entry struct {
-	term, tool int32
-	times      [fields]uint8 // that the tool has the term, in each field: at most 255
-}
-
-// An indexBuilder counts the terms of tools.
+// An indexBuilder counts the words of tools.
 type indexBuilder struct {
 	words   map[string]meaning // every word met, so that each is stemmed once
 	terms   map[string]int32
-	newest  []int32 // by term: its last entry
-	entries []entry // by tool
-	lengths [][fields]float64
-	reader  wordReader
+	texts   []string    // by term
+	letters []letterSet // by term
+	counts  counter
+	pairs   map[pair]int32
+	paired  counter
+	lengths
+	names  [][]int32 // by tool: the telling terms of its name
+	reader wordReader
+	joined []byte // the last word, and room for the one after it
 	parameters
 }
 
-func buildIndex(tools []Tool) *searchIndex {
+// buildIndex makes the index of tools, of which some have words of the user's.
+func buildIndex(tools []Tool, keywords map[string][]string) *searchIndex {
 	b := &indexBuilder{
-		words:   map[string]meaning{},
-		terms:   map[string]int32{},
-		entries: make([]entry, 0, 64*len(tools)), // real tools have 50 to 150 terms
-		lengths: make([][fields]float64, len(tools)),
+		words:   make(map[string]meaning, wordsOf(len(tools))),
+		terms:   make(map[string]int32, wordsOf(len(tools))),
+		counts:  newCounter(100 * len(tools)),
+		pairs:   map[pair]int32{},
+		paired:  newCounter(8 * len(tools)),
+		lengths: make(lengths, len(tools)),
+		names:   make([][]int32, len(tools)),
+		reader:  wordReader{search: true},
 	}
 	for i := range tools {
-		b.add(int32(i), &tools[i])
+		b.add(int32(i), &tools[i], keywords[tools[i].Name])
 	}
 	return b.finish()
 }
 
+// wordsOf is about how many words so many tools have.
+func wordsOf(n int) int { return 1000 + 5*n }
+
 // add counts the words of a tool. Tools are added in order.
-func (b *indexBuilder) add(i int32, tool *Tool) {
+func (b *indexBuilder) add(i int32, tool *Tool, keywords []string) {
 	b.count(i, nameField, tool.Name, maxTextWords)
-	if len(b.entries) > maxPostings {
+	if len(b.counts.entries)+len(b.paired.entries) > maxPostings {
 		return
+	}
+	for _, words := range keywords {
+		b.count(i, keywordField, words, maxTextWords)
 	}
 	sentence, rest := cutSentence(tool.Description)
 	b.count(i, sentenceField, tool.Title, maxTextWords)
@@ -135,120 +128,108 @@ func cutSentence(s string) (sentence, rest string) {
 // count counts at most limit words of a text, and returns how many there were.
 func (b *indexBuilder) count(tool int32, field int, text string, limit int) (n int) {
 	b.reader.reset(text)
-	for n < limit && b.reader.next() {
-		n++
+	before := pair{none, none}
+	for ; n < limit && b.reader.next(); n++ {
 		m := b.meaning(b.reader.word)
-		e := b.entry(m.term, tool)
-		if e.times[field] < math.MaxUint8 {
-			e.times[field]++
+		b.countWord(m, tool, field)
+		if field == nameField || field == sentenceField {
+			before = b.countPairs(before, m, tool, field)
 		}
-		if !m.stop {
-			b.lengths[tool][field]++
-		}
+		b.join(tool, field, n > 0)
 	}
 	return n
 }
 
+// countWord counts a word: one that says nothing only where a tool may consist
+// of such, as whoami does.
+func (b *indexBuilder) countWord(m meaning, tool int32, field int) {
+	if m.sort != stop {
+		b.lengths[tool][field]++
+	}
+	if m.sort != stop || field == nameField || field == sentenceField {
+		b.counts.add(m.term, tool, field)
+	}
+	if m.sort != stop && field == nameField && !slices.Contains(b.names[tool], m.term) {
+		b.names[tool] = append(b.names[tool], m.term)
+	}
+}
+
+// countPairs counts a word as the neighbour of the last telling word and, in a
+// name, of the last word, which are the two of before. It returns those of the
+// next word.
+func (b *indexBuilder) countPairs(before pair, m meaning, tool int32, field int) pair {
+	if m.sort != stop {
+		b.countPair(pair{before.first, m.term}, tool, field)
+	}
+	if field == nameField && (m.sort == stop || before.first != before.second) {
+		b.countPair(pair{before.second, m.term}, tool, field)
+	}
+	if m.sort == stop {
+		return pair{before.first, m.term}
+	}
+	return pair{m.term, m.term}
+}
+
+func (b *indexBuilder) countPair(p pair, tool int32, field int) {
+	if p.first == none {
+		return
+	}
+	id, met := b.pairs[p]
+	if !met {
+		id = b.paired.next()
+		b.pairs[p] = id
+	}
+	b.paired.add(id, tool, field)
+}
+
+// join counts a word and the one before it as one, if nothing is between them:
+// the "mysql" of MySQL, and each two characters of a script without spaces. In
+// identifiers, where most words are like that, being neighbours is enough.
+func (b *indexBuilder) join(tool int32, field int, later bool) {
+	before := len(b.joined)
+	b.joined = append(b.joined, b.reader.word...)
+	identifier := (field == nameField || field == parameterField) && b.reader.word[0] < utf8.RuneSelf
+	if later && !b.reader.apart && !identifier && len(b.joined) <= maxWord {
+		b.counts.add(b.meaning(b.joined).term, tool, field)
+	}
+	b.joined = b.joined[:copy(b.joined, b.joined[before:])]
+}
+
 func (b *indexBuilder) meaning(word []byte) meaning {
-	m, known := b.words[string(word)]
-	if known {
+	m, met := b.words[string(word)]
+	if met {
 		return m
 	}
 	w := string(word)
-	m.stop = stopWord(w)
-	m.term = b.term(term(w))
+	m = meaning{b.term(term(w)), sortOf(w)}
 	b.words[w] = m
 	return m
 }
 
 // term is the number of a term.
 func (b *indexBuilder) term(term string) int32 {
-	t, known := b.terms[term]
-	if !known {
-		t = int32(len(b.newest))
+	t, met := b.terms[term]
+	if !met {
+		t = b.counts.next()
 		b.terms[term] = t
-		b.newest = append(b.newest, -1)
+		b.texts, b.letters = append(b.texts, term), append(b.letters, lettersOf(term))
 	}
 	return t
 }
 
-// entry is the entry of a term for the tool that is being added.
-func (b *indexBuilder) entry(term, tool int32) *entry {
-	at := b.newest[term]
-	if at < 0 || b.entries[at].tool != tool {
-		at = int32(len(b.entries))
-		b.newest[term] = at
-		b.entries = append(b.entries, entry{term: term, tool: tool})
-	}
-	return &b.entries[at]
-}
-
-// finish sorts the entries by term and weighs them.
+// finish weighs what was counted.
 func (b *indexBuilder) finish() *searchIndex {
-	x := &searchIndex{b.words, b.terms, b.firsts(), make([]posting, len(b.entries))}
+	related := b.synonyms()
 	factors := b.factors()
-	rare := make([]float64, len(b.newest))
-	for t := range rare {
-		rare[t] = idf(len(b.lengths), int(x.first[t+1]-x.first[t]))
+	x := &searchIndex{
+		words: b.words, terms: b.terms, texts: b.texts, letters: b.letters, lists: b.counts.weigh(factors),
+		pairs: b.pairs, paired: b.paired.weigh(factors),
+		related: related, names: make([]float32, len(b.names)),
 	}
-	next := b.newest // not needed any more: from here on, where a term's next posting goes
-	copy(next, x.first)
-	for i := range b.entries {
-		e := &b.entries[i]
-		x.postings[next[e.term]] = posting{e.tool, float32(rare[e.term] * impact(e.times, &factors[e.tool]))}
-		next[e.term]++
+	for tool, terms := range b.names {
+		for _, t := range terms {
+			x.names[tool] += x.lists.rare[t]
+		}
 	}
 	return x
-}
-
-// firsts is where each term's postings begin, by how many there are.
-func (b *indexBuilder) firsts() []int32 {
-	first := make([]int32, len(b.newest)+1)
-	for i := range b.entries {
-		first[b.entries[i].term+1]++
-	}
-	for t := range b.newest {
-		first[t+1] += first[t]
-	}
-	return first
-}
-
-// factors is what a word counts in each field of each tool: less in a field
-// that is long for its kind.
-func (b *indexBuilder) factors() [][fields]float64 {
-	average, weights, norms := b.average(), fieldWeights(), lengthNorms()
-	out := make([][fields]float64, len(b.lengths))
-	for i, length := range b.lengths {
-		for f := range length {
-			out[i][f] = weights[f] / (1 - norms[f] + norms[f]*length[f]/average[f])
-		}
-	}
-	return out
-}
-
-// average is the mean length of each field, at least 1.
-func (b *indexBuilder) average() (mean [fields]float64) {
-	for _, length := range b.lengths {
-		for f := range mean {
-			mean[f] += length[f]
-		}
-	}
-	for f := range mean {
-		mean[f] = max(1, mean[f]/float64(max(1, len(b.lengths))))
-	}
-	return mean
-}
-
-// idf is how telling a term is that df of n tools have.
-func idf(n, df int) float64 {
-	return math.Pow(math.Log(1+(float64(n-df)+.5)/(float64(df)+.5)), rarity)
-}
-
-// impact is how much of a tool is about a term.
-func impact(times [fields]uint8, factors *[fields]float64) float64 {
-	var x float64
-	for f, n := range times {
-		x += float64(n) * factors[f]
-	}
-	return x * (saturation + 1) / (saturation + x)
 }

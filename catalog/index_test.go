@@ -28,7 +28,7 @@ func BenchmarkIndex(b *testing.B) {
 	c, _ := New([][]byte{large()})
 	b.ReportAllocs()
 	for b.Loop() {
-		buildIndex(c.tools)
+		buildIndex(c.tools, nil)
 	}
 }
 

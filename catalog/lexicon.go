@@ -22,6 +22,45 @@ func stopWord(w string) bool {
 	return false
 }
 
+// A sort is how much a word says about what is asked for.
+type sort uint8
+
+const (
+	telling sort = iota
+	faint        // little: manner of speaking, though it may be what a tool is about
+	stop         // nothing
+)
+
+func sortOf(w string) sort {
+	switch {
+	case stopWord(w):
+		return stop
+	case faintWord(w):
+		return faint
+	}
+	return telling
+}
+
+// faintWord reports whether people say a word when they talk to somebody, and
+// seldom mean it.
+func faintWord(w string) bool {
+	switch w {
+	case "able", "accordingly", "actually", "always", "anyone", "anything", "appreciated", "appropriate", "around", "ask", "asked", "asking",
+		"assist", "assistance", "based", "best", "better", "bit", "certain", "come", "coming", "curious",
+		"decide", "decided", "different", "ensure", "enjoy", "even", "everyone", "everything", "feel", "first",
+		"gave", "getting", "give", "given", "giving", "go", "goes", "going", "good", "got", "grateful", "great", "guys", "hear", "heard",
+		"including", "interested", "interesting", "keep", "know", "last", "little", "look", "looking", "lot", "lots", "love",
+		"make", "making", "many", "maybe", "much", "necessary", "needed", "needs", "never", "next", "nice", "often",
+		"particular", "perhaps", "perform", "plan", "planning", "possible", "proceed", "provide", "provided", "quick", "quickly",
+		"ready", "recently", "regarding", "related", "relevant", "required", "requirement", "right", "said", "say", "see", "seems", "seen",
+		"several", "simply", "someone", "something", "soon", "sort", "specific", "still", "stuff", "sure",
+		"take", "taking", "tell", "thing", "things", "think", "thinking", "today", "tried", "trying", "two", "three", "various",
+		"wanted", "way", "ways", "well", "whatever", "wonder", "wondering", "worked", "working":
+		return true
+	}
+	return false
+}
+
 // commonVerb reports whether so many names have the verb that it tells no tool
 // from another.
 func commonVerb(w string) bool {

@@ -8,6 +8,7 @@ import "github.com/tidwall/gjson"
 const (
 	maxParameterWords = 200  // of all parameters together
 	maxNoteWords      = 30   // of what is said about one
+	maxEnumWords      = 40   // of the values of all
 	maxSchemaDepth    = 8    // schemas within schemas
 	maxSubschemas     = 1000 // schemas, at any depth
 )
@@ -18,6 +19,7 @@ const (
 type parameters struct {
 	count func(field int, text string, limit int) int // takes a text, returns its length in words
 	left  int                                         // how many words may still be read
+	enums int                                         // and how many of values
 	queue []subschema                                 // what is still to be read
 }
 
@@ -28,7 +30,7 @@ type subschema struct {
 }
 
 func (p *parameters) read(schema []byte) {
-	p.left, p.queue = maxParameterWords, p.queue[:0]
+	p.left, p.enums, p.queue = maxParameterWords, maxEnumWords, p.queue[:0]
 	p.later(gjson.ParseBytes(schema), 0)
 	for i := 0; i < len(p.queue) && p.left > 0; i++ {
 		p.object(p.queue[i])
@@ -53,8 +55,23 @@ func (p *parameters) object(s subschema) {
 			p.later(v, s.depth+1)
 		case "anyOf", "oneOf", "allOf":
 			p.alternatives(v, s.depth+1)
+		case "enum":
+			p.values(v)
 		}
 		return p.left > 0
+	})
+}
+
+// values reads the values that a parameter may have.
+func (p *parameters) values(v gjson.Result) {
+	if !v.IsArray() {
+		return
+	}
+	v.ForEach(func(_, v gjson.Result) bool {
+		if v.Type == gjson.String {
+			p.enums -= p.count(enumField, v.Str, p.enums)
+		}
+		return p.enums > 0
 	})
 }
 

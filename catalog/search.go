@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -12,82 +13,162 @@ type Hit struct {
 	Score float64
 }
 
-// How much of a query counts: so many bytes, and so many different words.
-const (
-	maxQueryBytes = 4 << 10
-	maxQuery      = 60
-)
-
-// Search returns at most n tools that have words of the query, in whatever form
-// of English, in their names, their descriptions or their parameters. The best
-// comes first, equally good ones in the catalog's order. A query that is a
-// tool's name finds that tool first. The first search of a catalog builds an
-// index.
+// Search returns at most n tools that have words of the query, or others that
+// mean or are spelt about the same, in their names, their descriptions, their
+// parameters or the user's own words for them. The best comes first, equally
+// good ones in the catalog's order. A query that is a tool's name finds that
+// tool first. The first search of a catalog builds an index.
 func (c *Catalog) Search(query string, n int) []Hit {
-	x := c.index.get(func() *searchIndex { return buildIndex(c.tools) })
-	scores := make([]float64, len(c.tools))
-	x.score(scores, x.query(query))
-	if i, ok := c.find(strings.TrimSpace(query)); ok {
-		scores[i] = 1 + 2*slices.Max(scores)
+	if n <= 0 {
+		return nil
 	}
-	top := best(scores, n)
+	s := c.index.get(func() *searchIndex { return buildIndex(c.tools, c.keywords) }).search()
+	defer s.end()
+	s.read(query)
+	s.score()
+	top := s.best(n)
+	if i, ok := c.find(strings.TrimSpace(query)); ok {
+		top = putFirst(top, int32(i), n)
+	}
 	hits := make([]Hit, len(top))
-	for i, tool := range top {
-		hits[i] = Hit{c.tools[tool], scores[tool]}
+	for i, r := range top {
+		hits[i] = Hit{c.tools[r.tool], float64(r.score)}
 	}
 	return hits
 }
 
-// query returns the different terms of a query that any tool has: those of stop
-// words only if the query has no other words.
-func (x *searchIndex) query(query string) []int32 {
-	var terms, stops []int32
-	telling := false
-	r := wordReader{rest: query[:min(len(query), maxQueryBytes)]}
-	for len(terms) < maxQuery && r.next() {
-		m, known := x.meaning(r.word)
-		telling = telling || !m.stop
-		switch {
-		case known && m.stop:
-			stops = appendOnce(stops, m.term)
-		case known:
-			terms = appendOnce(terms, m.term)
-		}
-	}
-	if telling {
-		return terms
-	}
-	return stops
+// A search is a query and what has been found for it, in memory that is used
+// again.
+type search struct {
+	query
+	tools []account // of all
+	found []int32   // the tools that have anything of the query
+	top   []ranked
 }
 
-func appendOnce(list []int32, t int32) []int32 {
-	if slices.Contains(list, t) {
-		return list
-	}
-	return append(list, t)
+// An account is what a tool has of a query: how much it is about the words that
+// it has, how telling those are, and how telling those are that its name has.
+// Each is the sum of what the wishes add to it.
+type account struct {
+	about, asked, name share
+	wish               int32 // the last one that it has anything of, from 1; 0 for none
 }
 
-// score adds to each tool's score what the terms give it.
-func (x *searchIndex) score(scores []float64, terms []int32) {
-	for _, t := range terms {
-		for _, p := range x.postings[x.first[t]:x.first[t+1]] {
-			scores[p.tool] += float64(p.weight)
+// search is a search to begin with. Its end gives the memory back.
+func (x *searchIndex) search() *search {
+	s, ok := x.scratch.Get().(*search)
+	if !ok {
+		s = &search{query: query{index: x, reader: wordReader{search: true}}, tools: make([]account, len(x.names))}
+	}
+	return s
+}
+
+func (s *search) end() {
+	for _, tool := range s.found {
+		s.tools[tool] = account{}
+	}
+	s.found = s.found[:0]
+	s.index.scratch.Put(s)
+}
+
+// score gives each tool what it has of each wish.
+func (s *search) score() {
+	start := 0
+	for i, w := range s.wishes {
+		for _, c := range s.accepted[start:w.end] {
+			s.grant(int32(i+1), w.weight, c)
+		}
+		start = w.end
+	}
+}
+
+// grant gives the tools that have what is accepted for a wish their share. Of
+// several such things, a tool has the best.
+func (s *search) grant(wish int32, weight float32, c choice) {
+	for _, p := range c.postings {
+		a := &s.tools[p.tool()]
+		if a.wish != wish {
+			if a.wish == 0 {
+				s.found = append(s.found, int32(p.tool()))
+			}
+			a.wish, a.about.last, a.asked.last, a.name.last = wish, 0, 0, 0
+		}
+		a.about.raise(p.weight * c.weight)
+		a.asked.raise(weight * c.weight)
+		if p.named() {
+			a.name.raise(c.rare * c.weight)
 		}
 	}
 }
 
-// best returns the positions of the n highest scores above 0, the highest
-// first, equal ones in order.
-func best(scores []float64, n int) []int {
-	top := make([]int, 0, max(0, min(n, len(scores))))
-	for i, score := range scores {
-		at := len(top)
-		for at > 0 && scores[top[at-1]] < score {
-			at--
-		}
-		if score > 0 && at < n {
-			top = slices.Insert(top[:min(len(top), n-1)], at, i)
-		}
+// A share is a sum, and what the last wish added to it.
+type share struct{ sum, last float32 }
+
+// raise makes v what the last wish adds, if that is more.
+func (s *share) raise(v float32) {
+	if v > s.last {
+		s.sum += v - s.last
+		s.last = v
 	}
-	return top
+}
+
+// A ranked is a tool and its score.
+type ranked struct {
+	tool  int32
+	score float32
+}
+
+// nameBonus is how much more a tool counts whose whole name was asked for.
+const nameBonus = 1
+
+// best are the n tools with the highest scores, the highest first, equal ones
+// in order. A tool that has all of the query comes before one that has as much
+// of a part of it.
+func (s *search) best(n int) []ranked {
+	s.top = s.top[:0]
+	var all float32
+	for _, w := range s.wishes {
+		all += w.weight
+	}
+	for _, tool := range s.found {
+		a := &s.tools[tool]
+		r := ranked{tool, a.about.sum}
+		if name := s.index.names[tool]; name > 0 {
+			r.score *= 1 + nameBonus*min(1, a.name.sum/name)
+		}
+		if len(s.top) == n && r.score < s.top[n-1].score {
+			continue // as it would be with less
+		}
+		if a.asked.sum < all {
+			r.score *= float32(math.Sqrt(math.Sqrt(float64(a.asked.sum / all))))
+		}
+		s.top = insert(s.top, r, n)
+	}
+	return s.top
+}
+
+// insert inserts r where it belongs among at most n.
+func insert(top []ranked, r ranked, n int) []ranked {
+	at := len(top)
+	for at > 0 && r.before(top[at-1]) {
+		at--
+	}
+	if at == n {
+		return top
+	}
+	return slices.Insert(top[:min(len(top), n-1)], at, r)
+}
+
+func (r ranked) before(other ranked) bool {
+	return r.score > other.score || r.score == other.score && r.tool < other.tool
+}
+
+// putFirst puts a tool before all others.
+func putFirst(top []ranked, tool int32, n int) []ranked {
+	r := ranked{tool, 1}
+	if len(top) > 0 {
+		r.score += 2 * top[0].score
+	}
+	top = slices.DeleteFunc(top, func(r ranked) bool { return r.tool == tool })
+	return insert(top, r, n)
 }

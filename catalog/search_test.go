@@ -42,7 +42,7 @@ func TestSearch(t *testing.T) {
 		{"finds a parameter within a parameter", "uppercase headings", 10, []string{"export_csv"}},
 		{"finds other forms of a word", "exporting spaces", 2, []string{"start_export", "export_csv"}},
 		{"does not take an unknown word for a stop word", "zebra can", 10, nil},
-		{"ignores stop words", "please show me the tool for the background", 10, []string{"start_export"}},
+		{"ignores stop words", "please help me with a tool for the background", 10, []string{"start_export"}},
 		{"searches for stop words if there is nothing else", "you can", 10, []string{"list-spaces"}},
 		{"splits identifiers in the query", "createPage", 1, []string{"create_page"}},
 		{"finds the exact name first", "ping", 10, []string{"ping", "pong"}},
@@ -73,6 +73,94 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// work are the tools of what people use at work.
+func work() *Catalog {
+	c, _ := New([][]byte{page(
+		`{"name":"jira_create_issue","description":"Create an issue in a project."}`,
+		`{"name":"jira_add_worklog","description":"Record time that was spent on an issue."}`,
+		`{"name":"jira_remove_issue","description":"Move an issue to the bin."}`,
+		`{"name":"keyvault_open","description":"Unseal it."}`,
+		`{"name":"git_repository_list","description":"Those of a team."}`,
+		`{"name":"log_in","description":"Start a session."}`,
+		`{"name":"whoami","description":"The account in use."}`,
+		`{"name":"who_is_it","description":"Whose face this is."}`,
+		`{"name":"query","description":"Send SQL to MySQL or an S3 bucket.","inputSchema":{"properties":{"format":{"enum":["parquet","csv"]}}}}`,
+		`{"name":"translate","description":"Traducir una canci\u00f3n, A\u0301RBOL."}`,
+		`{"name":"weather","description":"查询今天的天气预报"}`,
+		`{"name":"forecast","description":"今日はデータベースの天気予報"}`,
+	)})
+	return c
+}
+
+func TestSearchByOtherWords(t *testing.T) {
+	tests := []struct {
+		name, query string
+		want        string // the first of the tools that are found, "" for none
+	}{
+		{"finds one word", "worklog", "jira_add_worklog"},
+		{"finds one word as two", "add work log", "jira_add_worklog"},
+		{"finds words among others", "log work on an issue", "jira_add_worklog"},
+		{"finds the plural", "worklogs", "jira_add_worklog"},
+		{"finds two swapped letters", "worklgo", "jira_add_worklog"},
+		{"finds a letter too many", "repossitory", "git_repository_list"},
+		{"finds a letter too few in an identifier", "createIsue", "jira_create_issue"},
+		{"finds two errors in a long word", "rpeoistory", "git_repository_list"},
+		{"finds no error in a proper name", "Please Tranzlate", ""},
+		{"finds no error in a short word", "whe", ""},
+		{"finds a beginning", "reposit", "git_repository_list"},
+		{"finds two words as one", "key vault", "keyvault_open"},
+		{"finds one as two", "login", "log_in"},
+		{"finds two with a stop word", "I want to log in", "log_in"},
+		{"finds an abbreviation", "repos", "git_repository_list"},
+		{"finds what means the same", "erase it", "jira_remove_issue"},
+		{"finds what an identifier is joined of", "mysql", "query"},
+		{"finds an identifier that begins with a stop word", "MySQL", "query"},
+		{"finds letters and digits", "s3", "query"},
+		{"finds a value of a parameter", "parquet", "query"},
+		{"finds a word without its accent", "cancion", "translate"},
+		{"finds an accent that is a character of its own", "árbol", "translate"},
+		{"finds a word of a script without spaces", "天气", "weather"},
+		{"tells such words apart by their characters' order", "天気", "forecast"},
+		{"finds a word with a long vowel", "データ", "forecast"},
+		{"finds a name of stop words", "who is it?", "who_is_it"},
+		{"finds nothing for stop words that nobody uses", "what could you do", ""},
+		{"finds nothing for another thing", "zebra crossing", ""},
+	}
+	c := work()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ""
+			if hits := c.Search(tt.query, 3); len(hits) > 0 {
+				got = hits[0].Tool.Name
+			}
+			if got != tt.want {
+				t.Errorf("Search(%q) finds %q first, want %q", tt.query, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSearchByKeywords(t *testing.T) {
+	c := work()
+	for _, query := range []string{"stundenzettel", "Stunden buchen"} {
+		if hits := c.Search(query, 3); len(hits) != 0 {
+			t.Errorf("Search(%q) without keywords = %v", query, hits)
+		}
+	}
+	with := c.WithKeywords(map[string][]string{"jira_add_worklog": {"Stundenzettel", "Stunden buchen"}, "JIRA_CREATE_ISSUE": {"Stundenzettel"}, "nosuch": {"x"}})
+	for _, query := range []string{"stundenzettel", "Stunden buchen", "stunden"} {
+		if hits := with.Search(query, 3); len(hits) != 1 || hits[0].Tool.Name != "jira_add_worklog" {
+			t.Errorf("Search(%q) with keywords = %v", query, hits)
+		}
+	}
+	if diff := cmp.Diff(c.Tools(), with.Tools()); diff != "" {
+		t.Errorf("tools with keywords (-without +with):\n%s", diff)
+	}
+	if _, ok := with.Lookup("WHOAMI"); !ok {
+		t.Error("a catalog with keywords does not find a name in another case")
+	}
+}
+
 func TestSearchInAnEmptyCatalog(t *testing.T) {
 	c, _ := New(nil)
 	if hits := c.Search("anything", 10); len(hits) != 0 {
@@ -96,9 +184,14 @@ func TestSearchPutsANameFirst(t *testing.T) {
 }
 
 func TestSearchIsDeterministic(t *testing.T) {
-	const query = "update the calendar events of a user in the pipeline"
-	want := bigCatalog().Search(query, 50)
+	const query = "update the calendar events of a user in the pipelnie"
+	c := bigCatalog()
+	want := c.Search(query, 50)
 	for range 5 {
+		c.Search("something else", 50)
+		if diff := cmp.Diff(want, c.Search(query, 50)); diff != "" {
+			t.Fatalf("Search(%q) after another search (-first +now):\n%s", query, diff)
+		}
 		if diff := cmp.Diff(want, bigCatalog().Search(query, 50)); diff != "" {
 			t.Fatalf("Search(%q) of an equal catalog (-first +now):\n%s", query, diff)
 		}
@@ -152,12 +245,18 @@ func TestSearchIsBounded(t *testing.T) {
 }
 
 func TestSearchesAtOnce(t *testing.T) {
+	queries := []string{"export", "exprot a table", "background", "read pages", ""}
+	want := map[string][]Hit{}
+	for _, query := range queries {
+		want[query] = wiki().Search(query, 5)
+	}
 	c := wiki()
 	var wg sync.WaitGroup
-	for range 8 {
+	for i := range 40 {
 		wg.Go(func() {
-			if hits := c.Search("export", 1); len(hits) != 1 {
-				t.Errorf("Search = %v", hits)
+			query := queries[i%len(queries)]
+			if diff := cmp.Diff(want[query], c.Search(query, 5)); diff != "" {
+				t.Errorf("Search(%q) beside others (-alone +beside):\n%s", query, diff)
 			}
 		})
 	}
@@ -170,11 +269,19 @@ func bigCatalog() *Catalog {
 	return c
 }
 
-func TestBest(t *testing.T) {
-	scores := []float64{1, 3, 0, 2, 3, 1}
-	for n, want := range [][]int{nil, {1}, {1, 4}, {1, 4, 3}, {1, 4, 3, 0}, {1, 4, 3, 0, 5}, {1, 4, 3, 0, 5}} {
-		if got := best(scores, n); !slices.Equal(got, want) {
-			t.Errorf("best(%v, %d) = %v, want %v", scores, n, got, want)
+func TestInsert(t *testing.T) {
+	all := []ranked{{5, 1}, {1, 3}, {3, 2}, {4, 3}, {0, 1}}
+	for n, want := range [][]int32{nil, {1}, {1, 4}, {1, 4, 3}, {1, 4, 3, 0}, {1, 4, 3, 0, 5}, {1, 4, 3, 0, 5}} {
+		var top []ranked
+		var got []int32
+		for _, r := range all {
+			top = insert(top, r, n)
+		}
+		for _, r := range top {
+			got = append(got, r.tool)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the first %d of %v are %v, want %v", n, all, got, want)
 		}
 	}
 }
@@ -182,9 +289,13 @@ func TestBest(t *testing.T) {
 func BenchmarkSearch(b *testing.B) {
 	c, _ := New([][]byte{large()})
 	c.Search("warm", 1)
-	b.ReportAllocs()
-	for b.Loop() {
-		c.Search("export the calendar events of a user", 10)
+	for name, query := range map[string]string{"short": "worklog", "sentence": "export the calendar events of a user", "misspelt": "exprot the calender evetns"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.Search(query, 10)
+			}
+		})
 	}
 }
 
@@ -192,12 +303,18 @@ func FuzzSearch(f *testing.F) {
 	f.Add("export a page", "export_page", "Export a page. As PDF.", `{"properties":{"page":{"description":"Which"}}}`)
 	f.Add("", "", "\n", `{"items":{"anyOf":[{"properties":{"a":true}}]}}`)
 	f.Add("the", "the", "'s ß ǅ \xff", `{"properties":[]}`)
+	f.Add("log in to MySQL", "worklog_天气", "My SQL, árbol, データ. Or not", `{"properties":{"a":{"enum":["x",1]}}}`)
+	f.Add("workklog keyvalut", "key_vault", "A work log", `{}`)
 	f.Fuzz(func(t *testing.T, query, name, description, schema string) {
 		tool := Tool{Name: name, Description: description, InputSchema: []byte(schema)}
 		c := &Catalog{tools: []Tool{tool, {Name: "other"}}, exact: map[string]int{name: 0}}
 		hits := c.Search(query, 2)
-		if len(hits) > 2 || len(hits) == 2 && hits[1].Score > hits[0].Score {
+		if len(hits) > 2 || len(hits) == 2 && hits[1].Score > hits[0].Score || len(hits) > 0 && !(hits[len(hits)-1].Score > 0) {
 			t.Errorf("Search(%q) = %v", query, hits)
+		}
+		c.Search(description, 2)
+		if diff := cmp.Diff(hits, c.Search(query, 2)); diff != "" {
+			t.Errorf("Search(%q) after another search (-first +now):\n%s", query, diff)
 		}
 		if hits := c.Search(name, 2); strings.TrimSpace(name) == name && (len(hits) == 0 || hits[0].Tool.Name != name) {
 			t.Errorf("Search(%q), a tool's name, = %v", name, hits)

@@ -3,8 +3,6 @@ package catalog
 import (
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/kljensen/snowball/english"
 )
 
 // maxWord is how many bytes of a word are kept. Longer ones are codes, data, or
@@ -15,10 +13,13 @@ const maxWord = 64
 // letter nor digit, and inside of identifiers where the case or the kind
 // changes, so that "getHTTPStatus2" is get, http, status, 2.
 type wordReader struct {
-	rest   string // what is left of the text
-	digits bool   // whether digits stay with the letters before and after them
-	word   []byte // the word that next has found, until it is called again
-	later  bool   // whether a word came before, so that an s may be a possessive
+	rest    string // what is left of the text
+	digits  bool   // whether digits stay with the letters before and after them
+	search  bool   // whether letters lose their accents, and each character of a script without spaces is a word
+	word    []byte // the word that next has found, until it is called again
+	capital bool   // whether it begins with a capital
+	apart   bool   // whether more than a change of case or kind is between it and the one before
+	later   bool   // whether a word came before, so that an s may be a possessive
 }
 
 // reset makes r read another text.
@@ -26,7 +27,7 @@ func (r *wordReader) reset(text string) { r.rest, r.later = text, false }
 
 // next finds the next word. It returns false at the end of the text.
 func (r *wordReader) next() bool {
-	r.word = r.word[:0]
+	r.word, r.apart = r.word[:0], false
 	last := other
 	for i := 0; i < len(r.rest); {
 		c, n := rune(r.rest[i]), 1
@@ -38,8 +39,14 @@ func (r *wordReader) next() bool {
 			r.rest = r.rest[i:]
 			return true
 		}
-		if kind != other && len(r.word) < maxWord {
-			r.word = appendLower(r.word, c)
+		switch {
+		case kind == other:
+			r.apart = true
+		case len(r.word) < maxWord:
+			if len(r.word) == 0 {
+				r.capital = kind == upper
+			}
+			r.word = r.appendLower(r.word, c)
 		}
 		last, i = kind, i+n
 		if kind == lower {
@@ -72,20 +79,62 @@ func (r *wordReader) ended() bool {
 }
 
 func (r *wordReader) kindOf(c rune) kind {
-	if kind := kindOf(c); kind != digit || !r.digits {
+	switch kind := kindOf(c); {
+	case kind == digit && r.digits:
+		return lower
+	case kind == lower && r.search && c >= utf8.RuneSelf && unspaced(c):
+		return glyph
+	default:
 		return kind
 	}
-	return lower
 }
 
-func appendLower(word []byte, c rune) []byte {
+// unspaced reports whether a character is of a script without spaces, or with
+// few of them, so that what is between two says nothing about words.
+func unspaced(c rune) bool {
+	const longVowel = 'ー' // of no script of its own
+	return c == longVowel || unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+func (r *wordReader) appendLower(word []byte, c rune) []byte {
 	switch {
+	case c >= utf8.RuneSelf && r.search:
+		return appendPlain(word, unicode.ToLower(c))
 	case c >= utf8.RuneSelf:
 		return utf8.AppendRune(word, unicode.ToLower(c))
 	case 'A' <= c && c <= 'Z':
 		c += 'a' - 'A'
 	}
 	return append(word, byte(c))
+}
+
+// The letters without accents of those from U+00C0 to U+017F and from U+1E00
+// to U+1EFF; a space for what has none.
+const (
+	plainLatin = "aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuyty" +
+		"aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkkllllllllllnnnnnnnnnoooooooo" +
+		"rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs"
+	plainAdditional = "aabbbbbbccddddddddddeeeeeeeeeeffgghhhhhhhhhhiiiikkkkkkllllllllmmmmmmnnnnnnnnoooooooo" +
+		"pppprrrrrrrrssssssssssttttttttuuuuuuuuuuvvvvwwwwwwwwwwxxxxyyzzzzzzhtwyas  s " +
+		"aaaaaaaaaaaaaaaaaaaaaaaaeeeeeeeeeeeeeeeeiiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyy      "
+)
+
+// appendPlain appends a letter without its accent, which people leave out when
+// they search. An accent that is a character of its own is nothing.
+func appendPlain(word []byte, c rune) []byte {
+	const latin, accents, additional = 0xC0, 0x300, 0x1E00
+	table, first := plainLatin, rune(latin)
+	switch {
+	case accents <= c && c < accents+0x70:
+		return word
+	case c >= additional:
+		table, first = plainAdditional, additional
+	}
+	if i := int(c - first); 0 <= i && i < len(table) && table[i] != ' ' {
+		return append(word, table[i])
+	}
+	return utf8.AppendRune(word, c)
 }
 
 // words are the words of s.
@@ -105,6 +154,7 @@ const (
 	lower
 	upper
 	digit
+	glyph // of a script without spaces: only where that is asked for
 )
 
 func kindOf(r rune) kind {
@@ -138,7 +188,7 @@ func asciiKind(c byte) kind {
 // one of kind next, the first of rest.
 func cutBefore(last, next kind, rest string) bool {
 	switch {
-	case next == other:
+	case next == other || last == glyph:
 		return true
 	case last == upper && next == upper:
 		return endsAcronym(rest)
@@ -153,7 +203,7 @@ func cutBefore(last, next kind, rest string) bool {
 func endsAcronym(rest string) bool {
 	_, n := utf8.DecodeRuneInString(rest)
 	small, m := utf8.DecodeRuneInString(rest[n:])
-	if kindOf(small) != lower {
+	if kindOf(small) != lower || small >= utf8.RuneSelf && unspaced(small) {
 		return false
 	}
 	after, _ := utf8.DecodeRuneInString(rest[n+m:])
@@ -165,7 +215,7 @@ func term(word string) string {
 	if len(word) < 3 || stopWord(word) || !smallLetters(word) {
 		return word
 	}
-	return english.Stem(word, true)
+	return stem(word)
 }
 
 func smallLetters(s string) bool {

@@ -39,6 +39,33 @@ func TestWords(t *testing.T) {
 	}
 }
 
+func TestSearchedWords(t *testing.T) {
+	tests := []struct {
+		name, in string
+		want     []string
+	}{
+		{"cuts as elsewhere", "getHTTPStatus2", []string{"get", "http", "status", "2"}},
+		{"drops accents", "Canción über Łódź, naïve façade, tiếng Việt", []string{"cancion", "uber", "lodz", "naive", "facade", "tieng", "viet"}},
+		{"drops accents that are characters", "cafe\u0301 \u0301", []string{"cafe"}},
+		{"keeps letters without an accent", "Müller №5 Ωmega жук", []string{"muller", "5", "ωmega", "жук"}},
+		{"cuts a script without spaces into characters", "查询天气", []string{"查", "询", "天", "气"}},
+		{"cuts between scripts", "API接口v2", []string{"api", "接", "口", "v", "2"}},
+		{"keeps a long vowel apart", "データ", []string{"デ", "ー", "タ"}},
+		{"cuts Hangul and Thai", "날씨 กข", []string{"날", "씨", "ก", "ข"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for r := (wordReader{rest: tt.in, search: true}); r.next(); {
+				got = append(got, string(r.word))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("words of %q (-want +got):\n%s", tt.in, diff)
+			}
+		})
+	}
+}
+
 func TestNameWords(t *testing.T) {
 	tests := []struct {
 		name, in string

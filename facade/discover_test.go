@@ -3,6 +3,7 @@ package facade
 import (
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,6 +94,34 @@ func TestDiscoverTexts(t *testing.T) {
 		s.call("several, one of them unknown", "describe", `{"tool":"create_issue, export,creat_issue"}`)
 		goldenFile(t, "discover.golden", s.text.String())
 	})
+}
+
+func TestDiscoverByKeywords(t *testing.T) {
+	tests := []struct{ name, query, want string }{
+		{"finds a tool by its word", "backlog", "search_issues("},
+		{"finds the tools of a glob by theirs", "Vorgang anlegen", "create_issue("},
+		{"does not find a hidden tool by its word", "shredder", "No tool of acme matches"},
+	}
+	synctest.Test(t, func(t *testing.T) {
+		d := start(t, Options{Server: entry(t, `,"used":[],"hide":["delete_*"],
+			"keywords":{"search_issues":["backlog"],"Create_*":["Vorgang anlegen"],"delete_issue":["shredder"]}`)}, &fake{tools: tracker()})
+		d.open()
+		for _, tt := range tests {
+			if got := text(d.call("1", "discover", `{"query":`+quote(tt.query)+`}`)); !strings.Contains(got, tt.want) {
+				t.Errorf("it %s: discover %q says %q, want %q", tt.name, tt.query, got, tt.want)
+			}
+		}
+	})
+}
+
+func TestWarnsOfKeywordsForNoTool(t *testing.T) {
+	log := &journal{}
+	f := New(Options{Server: entry(t, `,"keywords":{"list_projcts":["x"],"add_*":["y"]}`), Log: log.logger()})
+	f.catalog(legacy, [][]byte{[]byte(`{"tools":[` + strings.Join(tracker(), ",") + `]}`)}, slog.LevelWarn)
+	got := log.lines("level=WARN", "key=keywords")
+	if len(got) != 1 || !strings.Contains(got[0], "tool=list_projcts nearest=list_projects") {
+		t.Errorf("warnings of keywords: %q, want one of list_projcts, with list_projects as the nearest", got)
+	}
 }
 
 // Text of an upstream must not look like ours: no line that begins with a mark,

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -184,7 +185,23 @@ func (f *Facade) catalog(era string, pages [][]byte, level slog.Level) *catalog.
 		f.log.Log(context.Background(), level, "catalog", "err", f.masked(w))
 	}
 	f.unmatched(c, level)
-	return f.reachable(era, c, level)
+	return f.withKeywords(f.reachable(era, c, level))
+}
+
+// withKeywords is the catalog with the config's words for its tools.
+func (f *Facade) withKeywords(c *catalog.Catalog) *catalog.Catalog {
+	if len(f.o.Server.Keywords) == 0 {
+		return c
+	}
+	words := map[string][]string{}
+	for _, glob := range slices.Sorted(maps.Keys(f.o.Server.Keywords)) {
+		for _, t := range c.Tools() {
+			if config.Match([]string{glob}, t.Name) {
+				words[t.Name] = append(words[t.Name], f.o.Server.Keywords[glob]...)
+			}
+		}
+	}
+	return c.WithKeywords(words)
 }
 
 // reachable is the catalog of the tools that may and can be called.
@@ -230,7 +247,8 @@ func (f *Facade) unmatched(c *catalog.Catalog, level slog.Level) {
 	for _, key := range []struct {
 		name  string
 		globs []string
-	}{{"hide", s.Hide}, {"readOnly", s.ReadOnly}, {"destructive", s.Destructive}} {
+	}{{"hide", s.Hide}, {"readOnly", s.ReadOnly}, {"destructive", s.Destructive},
+		{"keywords", slices.Sorted(maps.Keys(s.Keywords))}} {
 		for _, glob := range key.globs {
 			has := func(t catalog.Tool) bool { return config.Match([]string{glob}, t.Name) }
 			if len(c.Tools()) > 0 && !slices.ContainsFunc(c.Tools(), has) {
