@@ -188,3 +188,29 @@ func tempDir() (dir string, remove func()) {
 	}
 	return dir, func() { os.RemoveAll(dir) }
 }
+
+func ExampleCatalog_SearchTaught() {
+	dir, _ := os.MkdirTemp("", "")
+	defer os.RemoveAll(dir)
+	c, book := acme(), catalog.OpenBook(filepath.Join(dir, "acme", "lessons"), nil)
+	fmt.Println(len(c.SearchTaught(book.Lessons(), "wiki", 10)))
+	if err := book.Learn(context.Background(), c.Teaching("the wiki page"), "getPage"); err != nil {
+		fmt.Println(err)
+	}
+	for _, hit := range c.SearchTaught(book.Lessons(), "wiki", 10) {
+		fmt.Println(hit.Tool.Name)
+	}
+	// Output:
+	// 0
+	// getPage
+}
+
+func ExampleCatalog_Teaching() {
+	fmt.Println(acme().Teaching("export the tables of Mr. Smith as CSV, no. 4711"))
+	// Output: [export tabl csv]
+}
+
+func ExampleCatalog_Foreign() {
+	fmt.Println(acme().Foreign("导出表格"), acme().Foreign("exportar una tabla para el equipo"), acme().Foreign("export a table"))
+	// Output: true true false
+}

@@ -132,6 +132,33 @@ func TestDigestKnowsTheCatalogsHabits(t *testing.T) {
 	}
 }
 
+func TestDigest(t *testing.T) {
+	tests := []struct {
+		name, own string
+		tools     []string // names, and what is said of them after a space
+		want      []string
+	}{
+		{"names first what the tools speak of", "", []string{"alpha_get", "beta_get Gets the beta.", "gamma_get Puts a beta into the gamma.", "delta_get"}, []string{"beta", "gamma", "alpha", "delta"}},
+		{"names short nouns before long ones", "", []string{"workspacemembership_get", "gist_get"}, []string{"gist", "workspacemembership"}},
+		{"names things without what they are like", "", []string{"list_starred_repositories", "get_visible_area", "feed_get"}, []string{"area", "feed", "repositories"}},
+		{"leaves out which of them are meant", "", []string{"list_folders_with_sizes", "search_notes_for_user", "find_by_tag"}, []string{"folders", "notes", "tag"}},
+		{"takes forms of a word for one", "", []string{"doc_get", "document_put", "document_get", "sheet_get"}, []string{"document", "sheet"}},
+		{"knows the server's own name", "acme acme-search-server", []string{"web_search_acme", "web_fetch_acme"}, []string{"web", "search"}},
+		{"knows a part of that from a word", "xlint XLint", []string{"lint-files"}, []string{"lint files"}},
+	}
+	for _, tt := range tests {
+		var all []string
+		for _, tool := range tt.tools {
+			name, said, _ := strings.Cut(tool, " ")
+			all = append(all, fmt.Sprintf(`{"name":%q,"description":%q}`, name, said))
+		}
+		c, _ := New([][]byte{[]byte(`{"tools":[` + strings.Join(all, ",") + `]}`)})
+		if got := c.Digest(c.Tools(), tt.own); !slices.Equal(got, tt.want) {
+			t.Errorf("a digest that %s: of %q it is %q, want %q", tt.name, tt.tools, got, tt.want)
+		}
+	}
+}
+
 func TestDigestIsBounded(t *testing.T) {
 	var names []string
 	for i := range maxTools {

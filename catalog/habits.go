@@ -25,8 +25,21 @@ func (c *Catalog) habits(own string) habits {
 		names[i] = h.cutPrefix(names[i])
 	}
 	h.verbFirst = verbsComeFirst(names)
-	h.own = ownWords(names, nameWords(own))
+	h.own = ownWords(names, serverWords(own))
 	return h
+}
+
+// serverWords are the words of a server's own names. What an abbreviation of
+// two letters stands before is no word of its own: ESLint is no lint.
+func serverWords(own string) (all []string) {
+	for name := range strings.FieldsFuncSeq(firstRunes(own, maxSpelling), func(r rune) bool { return kindOf(r) == other }) {
+		parts := nameWords(name)
+		all = append(all, strings.ToLower(name))
+		if !slices.ContainsFunc(parts, func(w string) bool { return len(w) < 3 }) {
+			all = append(all, parts...)
+		}
+	}
+	return all
 }
 
 // nameWords are the words of a name, where digits belong to the word that they
@@ -96,7 +109,7 @@ func nearlyAll(n, all int) bool { return 5*n >= 4*all }
 // Where nothing is left without the verbs, they are what it is about.
 func (h *habits) telling(name []string) []string {
 	name = h.cutPrefix(name)
-	left := h.blank(h.cutVerbs(name), func(w string) bool { return dull(w) || plainVerb(w) })
+	left := h.blank(h.cutVerbs(name), func(w string) bool { return dull(w) || plainVerb(w) || attribute(w) })
 	if strings.Join(left, "") != "" {
 		return left
 	}
@@ -141,12 +154,13 @@ func cutLast(name []string, is func(string) bool) []string {
 // after the "by" of get_user_by_email.
 func (h *habits) blank(name []string, dull func(string) bool) []string {
 	left := make([]string, len(name))
+	said := false
 	for i, w := range name {
-		if i > 0 && (w == "by" || w == "using" || w == "via") {
+		if said && limits(w) {
 			break
 		}
 		if !dull(w) {
-			left[i] = w
+			left[i], said = w, true
 		}
 	}
 	h.blankOwn(left)
@@ -156,12 +170,35 @@ func (h *habits) blank(name []string, dull func(string) bool) []string {
 // blankOwn takes out the server's own name: the "github" of github_apps, but
 // not the "chart" of area_chart, unless nearly all tools have it.
 func (h *habits) blankOwn(name []string) {
-	for i, w := range name {
+	followed := false
+	for i, w := range slices.Backward(name) {
 		everywhere, own := h.own[w]
-		if own && (everywhere || i+1 < len(name) && name[i+1] != "") {
+		switch {
+		case w == "":
+			followed = false
+		case own && (everywhere || followed):
 			name[i] = ""
+		default:
+			followed = true
 		}
 	}
+}
+
+// limits reports whether what comes after a word only says which of the things
+// before it are meant, or how.
+func limits(w string) bool {
+	switch w {
+	case "by", "using", "via", "with", "from", "for", "as":
+		return true
+	}
+	return false
+}
+
+// attribute reports whether a word seems to say which of several things is
+// meant, as the "starred" of starred_repositories does.
+func attribute(w string) bool {
+	participle := len(w) > 4 && strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "eed")
+	return participle || len(w) > 6 && strings.HasSuffix(w, "ible")
 }
 
 // dull reports whether a word tells nobody what a tool is about, or cannot be

@@ -19,6 +19,7 @@ type searchIndex struct {
 	paired  lists              // of the pairs
 	related synonyms
 	names   []float32 // by tool: how telling the words of its name are together
+	rarest  float32   // how telling a term is that no tool has
 	scratch sync.Pool // of *search
 }
 
@@ -224,7 +225,7 @@ func (b *indexBuilder) finish() *searchIndex {
 	x := &searchIndex{
 		words: b.words, terms: b.terms, texts: b.texts, letters: b.letters, lists: b.counts.weigh(factors),
 		pairs: b.pairs, paired: b.paired.weigh(factors),
-		related: related, names: make([]float32, len(b.names)),
+		related: related, names: make([]float32, len(b.names)), rarest: rarities(len(b.names))[0],
 	}
 	for tool, terms := range b.names {
 		for _, t := range terms {

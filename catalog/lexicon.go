@@ -114,7 +114,7 @@ func generic(w string) bool {
 		"add", "create", "delete", "get", "list", "manage", "patch", "post", "put", "read", "remove", "set", "show", "update", "upsert", "write",
 		"across", "active", "associated", "auto", "available", "batch", "bulk", "current", "custom", "full", "global", "installed", "joined",
 		"latest", "local", "long", "multiple", "new", "old", "online", "partial", "pending", "per", "preferred", "raw", "recent", "related",
-		"shared", "single", "specific", "supported", "unread":
+		"self", "shared", "single", "specific", "supported", "unread":
 		return true
 	}
 	return false

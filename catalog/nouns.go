@@ -1,7 +1,9 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -24,7 +26,7 @@ type nouns struct {
 
 // nounsOf finds the nouns of tools that are named as h says.
 func nounsOf(tools []Tool, h habits) *nouns {
-	b := nounBuilder{ids: map[string]int{}, order: make([][]int, len(tools))}
+	b := nounBuilder{same: sameTerms(), ids: map[string]int{}, order: make([][]int, len(tools))}
 	for i := range tools {
 		b.add(i, h.telling(nameWords(tools[i].Name)))
 	}
@@ -33,6 +35,7 @@ func nounsOf(tools []Tool, h habits) *nouns {
 
 // A nounBuilder collects the words of names.
 type nounBuilder struct {
+	same  map[string]string
 	ids   map[string]int // by stem: position in found
 	found []found
 	order [][]int
@@ -70,6 +73,9 @@ func (b *nounBuilder) add(tool int, name []string) {
 // id is the position of the noun that a word is a form of.
 func (b *nounBuilder) id(w string) int {
 	stem := term(w)
+	if first, ok := b.same[stem]; ok {
+		stem = first
+	}
 	id, known := b.ids[stem]
 	if !known {
 		id = len(b.found)
@@ -77,6 +83,20 @@ func (b *nounBuilder) id(w string) int {
 		b.found = append(b.found, found{})
 	}
 	return id
+}
+
+// sameTerms is by term the one that stands for it and its other forms, as
+// "document" does for "doc".
+func sameTerms() map[string]string {
+	same := map[string]string{}
+	for group := range strings.SplitSeq(forms, ";") {
+		first := ""
+		for word := range strings.FieldsSeq(group) {
+			first = cmp.Or(first, term(word))
+			same[term(word)] = first
+		}
+	}
+	return same
 }
 
 // finish names the nouns. One that is nearly always followed by the same other

@@ -202,6 +202,7 @@ type dataSet struct {
 type question struct {
 	Query    string
 	Relevant []string
+	Lang     string // "": English
 }
 
 func (s dataSet) catalog() *Catalog { return catalogOf(s.tools) }

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// lockName is the file in a store's folder that a writer locks.
+	// lockName is the file in a folder of ours that a writer locks.
 	lockName = "lock"
 	// lockTries and lockPause bound the wait for another process that writes:
 	// together about a second, some hundred times what writing takes.
@@ -48,7 +48,7 @@ func (s *Store) save(done <-chan struct{}, h Head, l Lists) error {
 	if err := makeDir(s.dir); err != nil {
 		return err
 	}
-	unlock, err := s.lock(done)
+	unlock, err := lockDir(s.dir, done)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *Store) saveRendering(v View, listed time.Time, r Rendering) error {
 		s.log.Debug("rendering not stored", "err", err)
 		return nil
 	}
-	unlock, err := s.lock(nil)
+	unlock, err := lockDir(s.dir, nil)
 	if err != nil {
 		return saveError(err)
 	}
@@ -162,13 +162,13 @@ func prepend(others []Rendering, r Rendering) []Rendering {
 	return all
 }
 
-// errStopped is lock's error after done was closed.
+// errStopped is lockDir's error after done was closed.
 var errStopped = errors.New("stopped while waiting for another process")
 
-// lock takes the folder's lock. It tries for about a second, unless done is
+// lockDir takes a folder's lock. It tries for about a second, unless done is
 // closed.
-func (s *Store) lock(done <-chan struct{}) (unlock func(), err error) {
-	lock := flock.New(filepath.Join(s.dir, lockName))
+func lockDir(dir string, done <-chan struct{}) (unlock func(), err error) {
+	lock := flock.New(filepath.Join(dir, lockName))
 	if info, err := os.Lstat(lock.Path()); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a file", lock.Path()) // one could wait for ever to open it
 	}

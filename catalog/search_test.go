@@ -92,6 +92,22 @@ func work() *Catalog {
 	return c
 }
 
+// A tool that has little of what the best one has of a query is left out.
+func TestSearchLeavesOutWhatIsNotMeant(t *testing.T) {
+	c := deskOf(3)
+	for query, want := range map[string]string{
+		"comment on a ticket":     "add_comment",
+		"list the queues of open": "list_queues",
+	} {
+		if got := namesOf(c.Search(query, 10)); len(got) != 1 || got[0] != want {
+			t.Errorf("Search(%q) = %q, want %s alone", query, got, want)
+		}
+	}
+	if got := namesOf(c.Search("the ticket", 10)); len(got) != 7 {
+		t.Errorf("tools that have the same of a query are left out: %q are left", got)
+	}
+}
+
 func TestSearchByOtherWords(t *testing.T) {
 	tests := []struct {
 		name, query string
