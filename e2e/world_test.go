@@ -45,6 +45,8 @@ func TestMain(m *testing.M) {
 		os.Exit(exitCode(servePair()))
 	case "odd":
 		os.Exit(exitCode(serveOddTools(os.Stdin, os.Stdout, os.Getenv(oddVar))))
+	case "many":
+		os.Exit(serveMany(os.Stdin, os.Stdout, os.Getenv(recordVar)))
 	}
 	os.Exit(run(m))
 }
