@@ -15,6 +15,7 @@ import (
 	"mcp-facade/compact"
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
+	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
@@ -63,6 +64,9 @@ func call(ctx context.Context, e *env, o *options, args []string) error {
 			return err
 		}
 		params = wire.SetMember(params, "args", given)
+	}
+	if o.yes {
+		params = wire.SetMember(params, "confirm", []byte("true"))
 	}
 	return e.meta(ctx, o, s, "call", params)
 }
@@ -141,9 +145,11 @@ func (e *env) fetch(ctx context.Context, o *options, s *config.Server) error {
 }
 
 // meta calls a meta-tool and prints what it says. The host is shown these tools
-// alone, whatever the servers file says, so that their names are known.
+// alone, whatever the servers file says, so that their names are known. A person
+// needs no other tool for what writes, and agrees by a flag.
 func (e *env) meta(ctx context.Context, o *options, s *config.Server, kind string, params []byte) error {
 	s.Surface, s.Auto, s.Used = "meta", false, nil
+	s.Split, s.ConfirmBy = false, "argument"
 	return e.withHost(ctx, o, s, slog.LevelError, func(h *host) error {
 		list, err := h.tools()
 		if err != nil {
@@ -168,27 +174,33 @@ func (e *env) withHost(ctx context.Context, o *options, s *config.Server, level 
 }
 
 // metaTools are what a surface that hides tools ends with.
-var metaTools = [...]string{"discover", "describe", "call"}
+func metaTools(s *config.Server) []string {
+	if s.Split {
+		return []string{"discover", "describe", "call", "call_write"}
+	}
+	return []string{"discover", "describe", "call"}
+}
 
 // metaName is how a meta-tool of this surface is called: as listed, which may
 // be another name because the upstream has that one; else by its plain name,
 // which is answered too.
 func metaName(s *config.Server, list []gjson.Result, kind string) string {
-	if at := slices.Index(metaTools[:], kind); hasMeta(s, list) {
-		return list[len(list)-len(metaTools)+at].Get("name").Str
+	if all := metaTools(s); hasMeta(s, list) {
+		return list[len(list)-len(all)+slices.Index(all, kind)].Get("name").Str
 	}
 	return s.Prefix + kind
 }
 
 // hasMeta reports whether a surface ends with the meta-tools.
 func hasMeta(s *config.Server, list []gjson.Result) bool {
-	last := list[max(0, len(list)-len(metaTools)):]
+	all := metaTools(s)
+	last := list[max(0, len(list)-len(all)):]
 	for i, t := range last {
-		if !strings.HasSuffix(t.Get("name").Str, s.Prefix+metaTools[i]) {
+		if !strings.HasSuffix(t.Get("name").Str, s.Prefix+all[i]) {
 			return false
 		}
 	}
-	return len(last) == len(metaTools)
+	return len(last) == len(all)
 }
 
 // printResult prints a tool result: its texts, or the whole of it.
@@ -198,10 +210,14 @@ func printResult(e *env, o *options, s *config.Server, kind string, r gjson.Resu
 	} else {
 		fmt.Fprintln(e.stdout, text(r))
 	}
-	if r.Get("isError").Bool() {
-		return fmt.Errorf("%s: %s: the answer is an error", s.Name, kind)
+	if !r.Get("isError").Bool() {
+		return nil
 	}
-	return nil
+	err := &upstream.Error{Server: s.Name, Op: kind, Err: errors.New("the answer is an error")}
+	if kind == "call" && s.Confirm != "none" && !o.yes {
+		err.Hint = "the same with --yes, if it is your consent that is missing"
+	}
+	return err
 }
 
 // refresh fetches the lists of a server now and prints what changed.

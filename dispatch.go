@@ -31,7 +31,7 @@ func commands() []command {
 		{"tools", "NAME", "config name url header surface json all explain", tools},
 		{"discover", "NAME [QUERY…]", "config name url header json", discover},
 		{"describe", "NAME TOOL…", "config name url header json", describe},
-		{"call", "NAME TOOL [JSON|-]", "config name url header json", call},
+		{"call", "NAME TOOL [JSON|-]", "config name url header json yes", call},
 		{"refresh", "NAME", "config name url header json", refresh},
 		{"demo", "", "", demoUpstream},
 	}
@@ -56,7 +56,8 @@ func usage(format string, args ...any) error { return &usageError{what: fmt.Spri
 type options struct {
 	server, config, surface, name, url string
 	explain                            string
-	all, json, verbose, help, version  bool
+	all, json, yes                     bool
+	verbose, help, version             bool
 	headers                            []string // "NAME: VALUE", for url
 	inPlace                            []string // what stands after --; nil without it
 	given                              []string // the names of the flags that are set
@@ -76,6 +77,7 @@ func (o *options) parse(args []string, everywhere bool) ([]string, error) {
 	fs.StringVar(&o.explain, "explain", o.explain, "")
 	fs.BoolVar(&o.all, "all", o.all, "")
 	fs.BoolVar(&o.json, "json", o.json, "")
+	fs.BoolVar(&o.yes, "yes", o.yes, "")
 	fs.BoolVarP(&o.verbose, "verbose", "v", o.verbose, "")
 	fs.BoolVarP(&o.help, "help", "h", o.help, "")
 	fs.BoolVar(&o.version, "version", o.version, "")
@@ -221,6 +223,7 @@ Flags
   --all            tools: every tool, not only those that are shown
   --explain TOOL   tools: one tool before and after it was trimmed, side by side,
                    and what was cut
+  --yes            call: you agree to what "confirm" would have a host ask you
   --json           one JSON document instead of text
   -v, --verbose    say on stderr what is done, not only what is wrong
   -h, --help       this text

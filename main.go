@@ -39,6 +39,7 @@ type env struct {
 	configVar      bool   // $MCP_FACADE_CONFIG says so
 	cacheDir       string
 	stateDir       string
+	noLedger       bool            // $MCP_FACADE_NO_LEDGER: nothing of the use of tools is kept
 	hurry          <-chan struct{} // closed once a signal has reached us
 }
 
@@ -70,6 +71,8 @@ func world(hurry <-chan struct{}) *env {
 	if named := os.Getenv("MCP_FACADE_CONFIG"); named != "" {
 		e.configFile, e.configVar = named, true
 	}
+	unwanted := os.Getenv("MCP_FACADE_NO_LEDGER")
+	e.noLedger = unwanted != "" && unwanted != "0"
 	e.cacheDir = filepath.Join(xdg.CacheHome, "mcp-facade")
 	e.stateDir = filepath.Join(xdg.StateHome, "mcp-facade")
 	return e

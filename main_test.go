@@ -163,7 +163,8 @@ func with() {
 }
 
 // hostMain is a host: it writes the frames of a file to a command's stdin, each
-// request after the answer to the one before, and prints what comes back.
+// request after the answer to the one before, and prints what comes back. What its
+// user is asked is answered by $USER_SAYS.
 //
 //	host FRAMES COMMAND ARGS…
 func hostMain() {
@@ -182,6 +183,10 @@ func hostMain() {
 		for id := gjson.Get(frame, "id"); id.Exists(); {
 			line, err := read.ReadString('\n')
 			fmt.Print(line)
+			if again := answered(frame, line); again != "" {
+				fmt.Fprintln(in, again)
+				continue
+			}
 			if err != nil || gjson.Get(line, "id").Raw == id.Raw {
 				break
 			}
@@ -192,6 +197,20 @@ func hostMain() {
 	if ee := new(exec.ExitError); errors.As(cmd.Wait(), &ee) {
 		os.Exit(ee.ExitCode())
 	}
+}
+
+// answered is what a host says when its user is asked: by a request, or by the
+// result of a call, which it then sends again; "" where they are not.
+func answered(call, line string) string {
+	says := fmt.Sprintf(`{"action":%q}`, os.Getenv("USER_SAYS"))
+	asked := gjson.Get(line, "result.requestState")
+	switch {
+	case gjson.Get(line, "method").Str == "elicitation/create":
+		return answer(gjson.Get(line, "id").Raw, says)
+	case asked.Exists():
+		return strings.Replace(call, `"params":{`, fmt.Sprintf(`"params":{"requestState":%s,"inputResponses":{"mcpf_confirm":%s},`, asked.Raw, says), 1)
+	}
+	return ""
 }
 
 func fatal(err error) {
@@ -210,6 +229,7 @@ type fake struct {
 	silent bool   // answers nothing
 	dies   string // writes this to stderr and exits in the handshake
 	tells  string // the name of a variable that it writes to stderr before it does so
+	modern bool   // opens with server/discover
 	deaf   bool   // goes on after the end of stdin and SIGTERM
 }
 
@@ -222,6 +242,7 @@ func fakeUpstream() {
 	flag.BoolVar(&f.silent, "silent", false, "")
 	flag.StringVar(&f.dies, "dies", "", "")
 	flag.StringVar(&f.tells, "tells", "", "")
+	flag.BoolVar(&f.modern, "modern", false, "")
 	flag.BoolVar(&f.deaf, "deaf", false, "")
 	flag.Parse()
 	f.start()
@@ -255,6 +276,8 @@ func (f *fake) handle(frame string) string {
 	switch method := gjson.Get(frame, "method").Str; {
 	case f.silent || id == "":
 		return ""
+	case method == "server/discover" && f.modern:
+		return answer(id, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":60000,"cacheScope":"private"}`)
 	case method == "initialize" && f.dies != "":
 		fmt.Fprintln(os.Stderr, f.dies, os.Getenv(f.tells))
 		os.Exit(4)

@@ -35,6 +35,9 @@ func serve(ctx context.Context, e *env, o *options, _ []string) error {
 	if err != nil {
 		return err
 	}
+	if err := e.splits(o, s); err != nil {
+		return err
+	}
 	if e.terminal {
 		fmt.Fprintf(e.stderr, "mcp-facade: %s: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try %s\n", s.Name, o.again(s))
 	}
@@ -53,6 +56,19 @@ func serve(ctx context.Context, e *env, o *options, _ []string) error {
 		return fmt.Errorf("%s: read from the host: %w", s.Name, err)
 	}
 	return nil
+}
+
+// splits refuses a split that leaves call nothing to run, by the tools as they
+// were listed last.
+func (e *env) splits(o *options, s *config.Server) error {
+	if !s.Split {
+		return nil
+	}
+	_, c, err := e.cached(o, s)
+	if err != nil || !facade.NothingReads(s, c) {
+		return nil
+	}
+	return s.Fault("split", errors.New("no tool is marked as read-only: call would run none"), `name those that only read in "readOnly", or remove the key`)
 }
 
 // asks reports whether the flags name a server.
@@ -210,7 +226,7 @@ func (e *env) noFile(o *options) error {
 // least as bad as level.
 func (e *env) facadeOptions(o *options, s *config.Server, level slog.Level) facade.Options {
 	log := e.logger(o, s.Name, level)
-	store, err := e.store(o, s)
+	key, store, err := e.store(o, s)
 	if err != nil {
 		log.Warn("nothing is cached", "err", err)
 	}
@@ -219,20 +235,32 @@ func (e *env) facadeOptions(o *options, s *config.Server, level slog.Level) faca
 		Unnamed: s.Path == "" && o.name == "",
 		Dial:    (&dialer{env: e, server: s, log: log}).dial,
 		Store:   store,
+		Lessons: e.lessons(s, key, log),
 		Version: clean(e.version),
 		Log:     log,
+		Key:     key,
 		Hurry:   e.hurry,
 	}
 }
 
-// store is where the server's catalogs are cached.
-func (e *env) store(o *options, s *config.Server) (*catalog.Store, error) {
-	key, err := catalog.LoadKey(filepath.Join(e.stateDir, "key"))
+// store is where the server's catalogs are cached, and the user's key.
+func (e *env) store(o *options, s *config.Server) (key []byte, _ *catalog.Store, err error) {
+	key, err = catalog.LoadKey(filepath.Join(e.stateDir, "key"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	dir := catalog.IdentityDir(e.cacheDir, s.Name, s.Identity(e.environ), key)
-	return catalog.OpenStore(dir, e.logger(o, s.Name, slog.LevelWarn)), nil
+	return key, catalog.OpenStore(dir, e.logger(o, s.Name, slog.LevelWarn)), nil
+}
+
+// lessons is where it is kept which tools searches have led to; nil: nothing is,
+// because the user does not want it or there is no key.
+func (e *env) lessons(s *config.Server, key []byte, log *slog.Logger) *catalog.Book {
+	if key == nil || !s.Ledger || e.noLedger {
+		return nil
+	}
+	dir := catalog.IdentityDir(e.stateDir, s.Name, s.Identity(e.environ), key)
+	return catalog.OpenBook(filepath.Join(dir, "lessons"), log)
 }
 
 // demoUpstream is the embedded server that try starts.

@@ -177,7 +177,7 @@ var errNothingCached = errors.New("not cached yet")
 
 // cached is the newest catalog of a server on disk, and its head.
 func (e *env) cached(o *options, s *config.Server) (catalog.Head, *catalog.Catalog, error) {
-	store, err := e.store(o, s)
+	_, store, err := e.store(o, s)
 	if err != nil {
 		return catalog.Head{}, nil, err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
+
+	"github.com/tidwall/gjson"
 )
 
 // separators are the characters that stand between the parts of a tool's name,
@@ -56,7 +58,26 @@ func (f *Facade) meant(s *surface, m *memo, name string) []string {
 			}
 		}
 	}
+	if bare, tag := cutTag(name); tools == nil && tag != "" {
+		return f.meant(s, m, bare)
+	}
 	return tools
+}
+
+// cutTag is a name without a tag and what follows it, which a model's own format
+// has left there, as in "get_issue<|channel|>commentary".
+func cutTag(name string) (bare, tag string) {
+	if bare, _, found := strings.Cut(name, "<"); found && bare != "" {
+		return bare, name[len(bare):]
+	}
+	return name, ""
+}
+
+// swallowed are the arguments that became part of a name, because a wrong tag
+// stands between; they do not exist if there are none.
+func swallowed(name string) gjson.Result {
+	_, tag := cutTag(name)
+	return lone(tag)
 }
 
 // maxPrefixes is how many prefixes a name may have, one before the other.

@@ -28,14 +28,16 @@ func (f *Facade) callTool(ctx context.Context, v *view, m wire.Message) {
 	name := named.Str
 	s := f.surfaceOf(v)
 	args := m.Params.Get("arguments")
-	switch s.metaTool(name) {
+	switch kind := s.metaTool(name); kind {
 	case "discover":
-		f.searching(ctx, v, m, func(c *catalog.Catalog) (string, bool) { return f.discover(v, c, args), false })
+		f.searching(ctx, v, m, func(c *catalog.Catalog) (string, bool) { return f.discover(v, c, args) })
 	case "describe":
 		f.searching(ctx, v, m, func(c *catalog.Catalog) (string, bool) { return f.describe(v, c, args) })
-	case "call":
-		f.metaCall(ctx, v, s, m, args)
+	case "call", "call_write":
+		f.searches.called()
+		f.metaCall(ctx, s, &invocation{m: m, view: v, via: kind})
 	default:
+		f.searches.called()
 		f.directCall(ctx, v, s, m, name)
 	}
 }
@@ -56,7 +58,7 @@ func (f *Facade) surfaceOf(v *view) *surface {
 // catalog is confirmed: some servers take names that they do not list.
 func (f *Facade) directCall(ctx context.Context, v *view, s *surface, m wire.Message, name string) {
 	if up, ok := s.names().upstream(name); ok {
-		f.run(ctx, v, m, up, renamed(m, up), "")
+		f.runDirect(ctx, v, m, up)
 		return
 	}
 	f.confirmed(ctx, v, func() {
@@ -64,13 +66,18 @@ func (f *Facade) directCall(ctx context.Context, v *view, s *surface, m wire.Mes
 		down := f.unreachable(v)
 		switch {
 		case ok:
-			f.run(ctx, v, m, up, renamed(m, up), "")
+			f.runDirect(ctx, v, m, up)
 		case down != nil:
 			f.reply(m, f.trouble(v, "call "+name, down, false))
 		default:
-			f.run(ctx, v, m, name, m.Raw, "")
+			f.runDirect(ctx, v, m, name)
 		}
 	})
+}
+
+// runDirect sends a call of a tool by its own name.
+func (f *Facade) runDirect(ctx context.Context, v *view, m wire.Message, tool string) {
+	f.run(ctx, &invocation{m: m, view: v, tool: tool, args: m.Params.Get("arguments").Raw, frame: renamed(m, tool)})
 }
 
 // unreachable is why there is no connection, where the tools have not been
@@ -93,68 +100,76 @@ func renamed(m wire.Message, name string) []byte {
 	return wire.Splice(m.Raw, old, wire.AppendString(nil, name))
 }
 
-// metaCall takes a call of the meta-tool call: the request goes to the
-// upstream with the tool's name and arguments in place of ours. A call that is
-// in any doubt waits until the catalog is confirmed.
-func (f *Facade) metaCall(ctx context.Context, v *view, s *surface, m wire.Message, given gjson.Result) {
-	o, err := f.understand(v, s, given, false)
+// metaCall takes a call of a meta-tool that runs others: the request goes to the
+// upstream with the tool's name and arguments in place of ours. A call that is in
+// any doubt waits until the catalog is confirmed.
+func (f *Facade) metaCall(ctx context.Context, s *surface, c *invocation) {
+	o, err := f.understand(c.view, s, c.given(), false)
 	switch {
 	case o.nameless:
-		f.deny(v, m, err)
+		f.deny(c.view, c.m, err)
 	case err == nil && o.plain():
-		f.runInner(ctx, v, m, o)
+		f.runInner(ctx, c, o)
 	default:
-		f.confirmed(ctx, v, func() { f.runDoubtful(ctx, v, m, given) })
+		f.confirmed(ctx, c.view, func() { f.runDoubtful(ctx, c) })
 	}
 }
+
+// given is what the host has passed to the tool that it has called.
+func (c *invocation) given() gjson.Result { return c.m.Params.Get("arguments") }
 
 // runDoubtful takes a call that was in doubt, now that the upstream has been
 // asked. If it could not list its tools, none is refused for its name or its
 // arguments.
-func (f *Facade) runDoubtful(ctx context.Context, v *view, m wire.Message, given gjson.Result) {
+func (f *Facade) runDoubtful(ctx context.Context, c *invocation) {
 	f.mu.Lock()
-	listed := v.fresh
+	listed := c.view.fresh
 	f.mu.Unlock()
-	o, err := f.understand(v, f.surfaceOf(v), given, !listed)
-	down := f.unreachable(v)
+	o, err := f.understand(c.view, f.surfaceOf(c.view), c.given(), !listed)
+	down := f.unreachable(c.view)
 	switch {
 	case err != nil:
-		f.deny(v, m, err)
+		f.deny(c.view, c.m, err)
 	case down != nil:
-		f.reply(m, f.trouble(v, "call "+o.tool, down, false))
+		f.reply(c.m, f.trouble(c.view, "call "+o.tool, down, false))
 	default:
 		if o.bent != nil {
-			f.log.Debug("call repaired", "tool", o.tool, "how", strings.Join(o.bent, ", "), "in", len(given.Raw), "out", len(o.args))
+			f.log.Debug("call repaired", "tool", o.tool, "how", strings.Join(o.bent, ", "), "in", len(c.given().Raw), "out", len(o.args))
 		}
-		f.runInner(ctx, v, m, o)
+		f.runInner(ctx, c, o)
 	}
 }
 
 // deny answers a call that is not sent.
 func (f *Facade) deny(v *view, m wire.Message, why error) {
-	f.reply(m, result(v, why.Error(), true))
+	f.reply(m, result(v, f.insisting(m, why).Error(), true))
 }
 
 // runInner sends the tool that a call of ours asks for. Only name and
 // arguments of the params are replaced; _meta, inputResponses, requestState,
 // task and whatever else is there stay.
-func (f *Facade) runInner(ctx context.Context, v *view, m wire.Message, o order) {
-	params := wire.SetMember([]byte(m.Params.Raw), "name", wire.AppendString(nil, o.tool))
+func (f *Facade) runInner(ctx context.Context, c *invocation, o order) {
+	c.tool, c.args, c.agreed = o.tool, o.args, agrees(c.given(), &o)
+	params := wire.SetMember([]byte(c.m.Params.Raw), "name", wire.AppendString(nil, o.tool))
 	params = wire.SetMember(params, "arguments", []byte(orNothing(o.args)))
-	hint := ""
+	c.frame = wire.Splice(c.m.Raw, c.m.Params, params)
 	if f.o.Server.Hints {
-		hint = o.tool
+		c.hint = o.tool
 	}
-	f.run(ctx, v, m, o.tool, wire.Splice(m.Raw, m.Params, params), hint)
+	f.run(ctx, c)
 }
 
-// run asks the guard and sends a call.
-func (f *Facade) run(ctx context.Context, v *view, m wire.Message, tool string, frame []byte, hint string) {
-	if err := f.allow(v, tool); err != nil {
-		f.deny(v, m, err)
-		return
+// run asks the guard and sends a call, or has the user asked.
+func (f *Facade) run(ctx context.Context, c *invocation) {
+	f.takeRound(c)
+	switch err := f.allow(c); err {
+	case nil:
+		f.proceed(ctx, c)
+	case errUnconfirmed:
+		f.confirm(ctx, c)
+	default:
+		f.deny(c.view, c.m, err)
 	}
-	f.submit(ctx, &pending{id: m.ID.Raw, key: m.Key(), method: m.Method, frame: frame, view: v, tool: tool, hint: hint})
 }
 
 // confirmed runs next once this process has listed the tools, or has failed to.

@@ -23,7 +23,7 @@ func (f *fake) calls() (params []string) {
 func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := &fake{tools: append(tracker(), shop()...)}
-		d := start(t, Options{Server: entry(t, `,"used":["get_issue"],"hide":["delete_*"]`)}, up)
+		d := start(t, Options{Server: entry(t, `,"used":["get_issue"],"hide":["delete_*"],"repeatLimit":0`)}, up)
 		d.open()
 		d.names()
 		d.said()
@@ -138,6 +138,8 @@ func TestHiddenToolsAreNowhere(t *testing.T) {
 				`{"name":"call","arguments":{"tool":` + quoted + `,"args":{}}}`,
 				`{"name":"call","arguments":{"tool":` + quoted + `,"tool":"get_issue"}}`,
 				`{"name":"call","arguments":{"tool":"call","args":{"tool":` + quoted + `}}}`,
+				`{"name":"call","arguments":{"tool":` + quoted[:len(quoted)-1] + `<|channel|>x"}}`,
+				`{"name":"call","arguments":{"function":{"name":` + quoted + `,"arguments":"{}"}}}`,
 				`{"name":"describe","arguments":{"tool":` + quoted + `}}`,
 				`{"name":"describe","arguments":{"tool":[` + quoted + `]}}`,
 			} {

@@ -113,7 +113,7 @@ func apart(c *catalog.Catalog, text string) (names []string) {
 // trimmed as little as makes them fit, unless they are to be full.
 func (f *Facade) description(tools []catalog.Tool, full bool) string {
 	whole := lined(tools, func(t catalog.Tool) string {
-		return ugly(gjson.ParseBytes(wire.DeleteMember(t.Raw, "icons")))
+		return ugly(gjson.ParseBytes(wire.DeleteMember(f.overruled(t), "icons")))
 	})
 	cost := compact.Tokens([]byte(whole))
 	if full || cost <= describeTokens && len(whole) <= describeSize {
@@ -124,7 +124,7 @@ func (f *Facade) description(tools []catalog.Tool, full bool) string {
 	for _, o := range []compact.Options{
 		{Level: "lossless", Keep: []string{"outputSchema"}}, {Level: "lossless"}, {Level: "standard"}, {Level: "tight"},
 	} {
-		text := lined(tools, func(t catalog.Tool) string { return string(compact.Tool(t.Raw, o)) })
+		text := lined(tools, func(t catalog.Tool) string { return string(compact.Tool(f.overruled(t), o)) })
 		if compact.Tokens([]byte(text)) <= room && len(text)+len(note) <= describeSize {
 			return text + note
 		}

@@ -6,7 +6,7 @@ import (
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
-	"mcp-facade/facade/config"
+	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
 )
@@ -19,27 +19,98 @@ const (
 )
 
 // discover answers the meta-tool of that name: the tools that match a query,
-// best first, as signatures.
-func (f *Facade) discover(v *view, c *catalog.Catalog, args gjson.Result) string {
-	kind := f.surfaceOf(v).kind
+// best first, as signatures. It has failed if the model only searches on.
+func (f *Facade) discover(v *view, c *catalog.Catalog, args gjson.Result) (text string, failed bool) {
 	query := strings.TrimSpace(wish(args))
 	note := f.freshness(v)
+	_, named := c.Lookup(query)
+	if page, ok := pageAsked(query); ok && !named {
+		return f.overview(v, c, f.surfaceOf(v).kind, page, note), false
+	}
+	a := f.found(v, c, query, note)
+	if limit := f.o.Server.SearchLimit; f.searches.spend(a.shows) >= limit && limit > 0 {
+		return f.exhausted(v, a, limit), true
+	}
+	return a.text, false
+}
+
+// An answer is what discover says to a query.
+type answer struct {
+	text  string
+	shows []string // the tools in it
+	lines []string // their signatures
+}
+
+// found is what is found for a query: the description of the tool of that name,
+// tools that match, or the nearest names and then all.
+func (f *Facade) found(v *view, c *catalog.Catalog, query, note string) answer {
 	if t, ok := c.Lookup(query); ok {
-		return f.description([]catalog.Tool{t}, false) + note
+		line := f.line(f.memoOf(c), t)
+		return answer{f.description([]catalog.Tool{t}, false) + note, []string{described + t.Name}, []string{line.text}}
 	}
-	if page, ok := pageAsked(query); ok {
-		return f.overview(v, c, kind, page, note)
+	kind := f.surfaceOf(v).kind
+	m, foreign := f.memoOf(c), c.Foreign(query)
+	run := f.howToRun(kind) + ` {"tool": …, "args": {…}}:`
+	if hits := c.SearchTaught(f.o.Lessons.Lessons(), query, discoverTools); len(hits) > 0 {
+		if foreign {
+			note = "\n(Write the query in the language of the tool descriptions to find more.)" + note
+		}
+		a := f.filled(run, m, hits, !foreign, note)
+		f.keepSearch(c, query, a.shows)
+		return a
 	}
-	m := f.memoOf(c)
-	run := "Run one with " + kind["call"] + ` {"tool": …, "args": {…}}:`
-	if found := matching(c, query); found != nil {
-		return f.filled(run, m, found, note)
-	}
-	none := fmt.Sprintf("No tool of %s matches %s. Try other words, in the language of the tool descriptions (usually English).", f.name(), quoted(query))
+	none := fmt.Sprintf("No tool of %s matches %s. %s.", f.name(), quoted(query), otherwise(foreign))
+	a := answer{text: none}
 	if near := nearest(c, query); near != nil {
-		none = f.filled(none+" These are spelled like it. "+run, m, near, "")
+		a = f.filled(none+" These are spelled like it. "+run, m, near, true, "")
+		f.keepSearch(c, query, a.shows)
 	}
-	return none + f.someNames(v, m, kind, discoverTokens-compact.Tokens([]byte(none+note))) + note
+	a.text += f.someNames(v, m, kind, discoverTokens-compact.Tokens([]byte(a.text+note))) + note
+	return a
+}
+
+// described stands before the name of a tool that is shown as it is described:
+// that is more than its signature, so that it is new after that.
+const described = "\x00"
+
+// otherwise says how else to ask.
+func otherwise(foreign bool) string {
+	if foreign {
+		return "Write the query in the language of the tool descriptions (usually English)"
+	}
+	return "Try other words, in the language of the tool descriptions (usually English)"
+}
+
+// keepSearch keeps what a search has shown, where the use of tools is learnt from.
+func (f *Facade) keepSearch(c *catalog.Catalog, query string, shows []string) {
+	if f.o.Lessons != nil {
+		f.searches.wait(c.Teaching(query), shows)
+	}
+}
+
+// exhausted is the answer to a search that shows nothing new, like those before.
+func (f *Facade) exhausted(v *view, a answer, limit int) string {
+	next := "More searching shows the same tools. Call one of these or ask the user."
+	if len(a.shows) == 0 {
+		next = "More searching finds nothing. Call a tool that " + f.surfaceOf(v).kind["discover"] + " lists with an empty query, or ask the user."
+	}
+	b := fmt.Appendf(nil, `{"error":"search-budget-exhausted","budgetCap":%d,"hits":[`, limit)
+	for i, line := range a.lines {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = wire.AppendString(b, line)
+	}
+	b = wire.AppendString(append(b, `],"next":`...), next+" "+noResult)
+	return string(append(b, '}'))
+}
+
+// howToRun says which meta-tool runs the tools that are shown.
+func (f *Facade) howToRun(kind map[string]string) string {
+	if f.o.Server.Split {
+		return "Run a " + readOnlyMark + " one with " + kind["call"] + ", another with " + kind["call_write"]
+	}
+	return "Run one with " + kind["call"]
 }
 
 // wish is what a model wants to find: its query or, where that goes by another
@@ -61,35 +132,51 @@ func wish(args gjson.Result) string {
 	return strings.Join(all, " ")
 }
 
-// matching are the tools that have words of the query, best first.
-func matching(c *catalog.Catalog, query string) (tools []catalog.Tool) {
-	for _, hit := range c.Search(query, discoverTools) {
-		tools = append(tools, hit.Tool)
-	}
-	return tools
-}
-
-// nearest are the tools whose names are spelled most like one.
-func nearest(c *catalog.Catalog, name string) (tools []catalog.Tool) {
+// nearest are the tools whose names are spelled most like one. They are equally
+// good.
+func nearest(c *catalog.Catalog, name string) (hits []catalog.Hit) {
 	for _, near := range c.Nearest(name, 3) {
 		t, _ := c.Lookup(near)
-		tools = append(tools, t)
+		hits = append(hits, catalog.Hit{Tool: t, Score: 1})
 	}
-	return tools
+	return hits
 }
 
-// filled is a head, then signatures within discoverTokens, then a note.
-func (f *Facade) filled(head string, m *memo, tools []catalog.Tool, note string) string {
+// filled is a head, then signatures within discoverTokens, then more of the
+// first tool if it is certain and stands out, then a note.
+func (f *Facade) filled(head string, m *memo, hits []catalog.Hit, certain bool, note string) answer {
 	text := append(make([]byte, 0, 4096), head...)
 	spent := compact.Tokens([]byte(head + note))
-	for _, t := range tools {
-		line := f.line(m, t)
+	more := signatureLine{}
+	if certain && standsOut(hits) {
+		more = f.parameters(m, hits[0].Tool)
+		spent += more.tokens
+	}
+	a := answer{shows: make([]string, 0, len(hits)), lines: make([]string, 0, len(hits))}
+	for _, hit := range hits {
+		line := f.line(m, hit.Tool)
 		if spent += line.tokens; spent > discoverTokens {
 			break
 		}
 		text = append(append(text, '\n'), line.text...)
+		a.shows, a.lines = append(a.shows, hit.Tool.Name), append(a.lines, line.text)
 	}
-	return string(append(text, note...))
+	if more.text != "" {
+		text = append(append(text, '\n'), more.text...)
+	}
+	a.text = string(append(text, note...))
+	return a
+}
+
+// clearLead is how many times the score of the second tool the first one has if
+// it stands out. On the development half of the study's data that is so for 44 %
+// of the queries, and 87 % of those tools are right, of all that come first
+// 70 %.
+const clearLead = 1.5
+
+// standsOut reports whether the first tool is most probably the one.
+func standsOut(hits []catalog.Hit) bool {
+	return len(hits) == 1 || hits[0].Score >= clearLead*hits[1].Score
 }
 
 // signature is one line for a tool, with a mark of ours at its start.
@@ -100,12 +187,10 @@ func (f *Facade) signature(t catalog.Tool) string {
 // mark says what a tool does to the upstream's data, as the config or, failing
 // that, the tool's own annotations say.
 func (f *Facade) mark(t catalog.Tool) string {
-	switch s := f.o.Server; {
-	case config.Match(s.Destructive, t.Name):
-		return destructiveMark + " "
-	case config.Match(s.ReadOnly, t.Name) || t.ReadOnly:
+	switch f.effectOf(t) {
+	case reads:
 		return readOnlyMark + " "
-	case t.Destructive:
+	case destroys:
 		return destructiveMark + " "
 	}
 	return ""

@@ -80,12 +80,15 @@ func (s *script) call(title, name, args string) {
 func TestDiscoverTexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := &fake{tools: tracker()}
-		d := start(t, Options{Server: entry(t, `,"used":["get_issue"],"destructive":["add_*"],"readOnly":["export"],"hide":["delete_*"]`)}, up)
+		d := start(t, Options{Server: entry(t, `,"used":["get_issue"],"searchLimit":0,"destructive":["add_*"],"readOnly":["export"],"hide":["delete_*"]`)}, up)
 		d.open()
 		s := &script{d: d}
 		s.call("what one wants to do", "discover", `{"query":"comment on an issue"}`)
 		s.call("nothing matches, but a name is alike", "discover", `{"query":"serchisues"}`)
 		s.call("nothing matches", "discover", `{"query":"weather tomorrow"}`)
+		s.call("nothing matches in another language", "discover", `{"query":"创建问题"}`)
+		s.call("a word matches in another language", "discover", `{"query":"exportar el CSV de las ventas"}`)
+		s.call("one stands out", "discover", `{"query":"state and assignee"}`)
 		s.call("an empty query", "discover", `{"query":" "}`)
 		s.call("no query", "discover", `{}`)
 		s.call("the name of a tool", "discover", `{"query":"Get_issue"}`)
@@ -203,9 +206,9 @@ func TestDiscoverIsBounded(t *testing.T) {
 		many[i] = tool(fmt.Sprintf("tool_number_%d", i), strings.Repeat("thing that is done for a very good reason ", 4),
 			`{"type":"object","properties":{"parameter_one":{"type":"string"},"parameter_two":{"type":"array","items":{"type":"string"}},"parameter_three":{"enum":["alpha","beta","gamma","delta"]}}}`)
 	}
-	f, v, c := facadeWith(t, `,"used":[]`, []byte(`{"tools":[`+strings.Join(many, ",")+`]}`))
+	f, v, c := facadeWith(t, `,"used":[],"searchLimit":0`, []byte(`{"tools":[`+strings.Join(many, ",")+`]}`))
 	for _, query := range []string{"thing", "", "qqqqqq", "tool number"} {
-		got := f.discover(v, c, gjson.Parse(`{"query":"`+query+`"}`))
+		got, _ := f.discover(v, c, gjson.Parse(`{"query":"`+query+`"}`))
 		if n := compact.Tokens([]byte(got)); n > discoverTokens {
 			t.Errorf("discover %q costs %d tokens, want at most %d", query, n, discoverTokens)
 		}
@@ -225,11 +228,11 @@ const maxDiscoverTokens = 1200
 func TestDiscoverOfRealCatalogs(t *testing.T) {
 	count := counter(t)
 	realCatalogs(t, func(t *testing.T, name string, c *catalog.Catalog, handshake []byte) {
-		f, v, _ := facadeWith(t, `,"used":[]`, realCatalog(t, name))
+		f, v, _ := facadeWith(t, `,"used":[],"searchLimit":0`, realCatalog(t, name))
 		v.handshake, v.missing = handshake, errLoading
 		most := 0
 		for _, query := range queries(c) {
-			got := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`))
+			got, _ := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`))
 			n := count(got)
 			most = max(most, n)
 			if n > maxDiscoverTokens || n < 20 {
@@ -261,7 +264,7 @@ func TestOverviewOfRealCatalogs(t *testing.T) {
 		v.handshake = handshake
 		said, pages := "", 0
 		for query := ""; ; {
-			got := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`))
+			got, _ := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`))
 			page, note, more := strings.Cut(got, "\n(Page ")
 			said += page + "\n"
 			pages++
@@ -305,21 +308,21 @@ func TestOverview(t *testing.T) {
 		{"is no page without a number", "page two", `No tool of acme matches "page two".`, "gives all."},
 	}
 	for _, tt := range tests {
-		got := f.discover(v, c, gjson.Parse(`{"query":"`+tt.query+`"}`))
+		got, _ := f.discover(v, c, gjson.Parse(`{"query":"`+tt.query+`"}`))
 		if !strings.HasPrefix(got, tt.begins) || !strings.HasSuffix(got, tt.ends) {
 			t.Errorf("an overview that %s: %q\nsays %.100s … %s", tt.name, tt.query, got, got[len(got)-min(len(got), 200):])
 		}
 	}
-	if got := f.discover(v, c, gjson.Parse(`{"query":"page 3"}`)); !strings.Contains(got, "clock: stop_clock, wind_clock\nother: weigh\n\nFrom acme:\n") {
+	if got, _ := f.discover(v, c, gjson.Parse(`{"query":"page 3"}`)); !strings.Contains(got, "clock: stop_clock, wind_clock\nother: weigh\n\nFrom acme:\n") {
 		t.Errorf("page 3 is\n%s", got)
 	}
 }
 
 func TestDiscoverTakesOtherKeys(t *testing.T) {
-	f, v, c := facadeWith(t, `,"used":[]`, []byte(`{"tools":[`+strings.Join(tracker(), ",")+`]}`))
-	want := f.discover(v, c, gjson.Parse(`{"query":"comment on an issue"}`))
+	f, v, c := facadeWith(t, `,"used":[],"searchLimit":0`, []byte(`{"tools":[`+strings.Join(tracker(), ",")+`]}`))
+	want, _ := f.discover(v, c, gjson.Parse(`{"query":"comment on an issue"}`))
 	for _, args := range []string{`{"q":"comment on an issue"}`, `{"search":"comment on an issue","limit":3}`, `"comment on an issue"`} {
-		if got := f.discover(v, c, gjson.Parse(args)); got != want {
+		if got, _ := f.discover(v, c, gjson.Parse(args)); got != want {
 			t.Errorf("discover %s says\n%s\nwant\n%s", args, got, want)
 		}
 	}
@@ -361,7 +364,7 @@ func BenchmarkDiscover(b *testing.B) {
 	for _, name := range []string{"azure", "ms365"} {
 		for _, query := range []string{"list all storage accounts", "send an email with an attachment", "qqzzk"} {
 			b.Run(name+"/"+query, func(b *testing.B) {
-				f, v, c := facadeWith(b, `,"used":[]`, realCatalog(b, name))
+				f, v, c := facadeWith(b, `,"used":[],"searchLimit":0`, realCatalog(b, name))
 				args := gjson.Parse(`{"query":"` + query + `"}`)
 				f.discover(v, c, args)
 				b.ReportAllocs()

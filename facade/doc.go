@@ -11,7 +11,9 @@
 // (discover.go, describe.go) from the catalog. Everything else is forwarded as
 // it is. A tools/call gets the tool's own name first (call.go), and for the
 // meta-tool call also the tool's arguments, which models send in many forms
-// (order.go); guard.go is asked once; then submit (relay.go) notes it as pending
+// (order.go); guard.go is asked once, and the user may be: by a question to the
+// host (consent.go), or in the modern era by the result (round.go), without which
+// nothing goes on. Then submit (relay.go) notes the call as pending
 // and hands it to the connection (link.go), which is dialled and opened at the
 // first need, by a goroutine of its own, with the host's own initialize. What
 // comes meanwhile waits in the link's backlog, in order. A call that is in doubt
@@ -20,11 +22,13 @@
 //
 // On the way back pump (relay.go) takes each line of the upstream: an answer
 // goes to the host as it is, with its own id; so does a request or a
-// notification, but for the few of DESIGN's table. Over HTTP one request may fail
-// alone, or be sent again in a new session (failure.go); so may a call take too
-// long (patience.go). When the upstream ends, lost (link.go) tells everybody who
-// waits how, and the next request starts it anew: after a while, if it has ended
-// at every start (restart.go). One that nobody needs may rest (idle.go).
+// notification, but for the few of DESIGN's table. Over HTTP one request may
+// fail alone, or be sent again in a new session (failure.go); so may a call take
+// too long (patience.go). The answer to a call also teaches that the searches
+// which have shown its tool were for it (searches.go). When the upstream ends,
+// lost (link.go) tells everybody who waits how, and the next request starts it
+// anew: after a while, if it has ended at every start (restart.go). One that
+// nobody needs may rest (idle.go).
 //
 // What the upstream lists is a [catalog.Catalog], held by a view: what one
 // opening of a host (era, version, capabilities) makes of the upstream. Each

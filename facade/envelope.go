@@ -1,6 +1,7 @@
 package facade
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -34,6 +35,7 @@ const (
 	aName
 	theArgs
 	aBox
+	aServer // a word of those who reach many servers
 )
 
 // roleOf is the role of a key, however it is written.
@@ -41,12 +43,15 @@ func roleOf(key string) role {
 	switch strings.ReplaceAll(strings.ToLower(key), "_", "") {
 	case "tool":
 		return aTool
-	case "name", "toolname":
+	case "name", "toolname", "function":
 		return aName
 	case "args":
 		return theArgs
-	case "arguments", "params", "parameters", "input", "toolargs":
+	case "arguments", "params", "parameters", "input", "kwargs", "argsjson",
+		"toolargs", "toolinput", "toolarguments", "toolparams", "toolcall", "toolcalls":
 		return aBox
+	case "server", "servername":
+		return aServer
 	}
 	return aStray
 }
@@ -62,13 +67,23 @@ func open(object gjson.Result) (e envelope) {
 			e.args = first(e.args, m)
 		case role == aName && m.value.Type == gjson.String:
 			e.names = append(e.names, m)
-		case role == aBox && held(m.value).Exists():
+		case m.isBox():
 			e.boxes = append(e.boxes, m)
 		case m.value.Type != gjson.Null || role == aStray:
 			e.rest = append(e.rest, m)
 		}
 	}
 	return e
+}
+
+// isBox reports whether a part may hold arguments, or a call, by its key: an API
+// puts the name and the arguments under "function".
+func (m *part) isBox() bool {
+	switch role := roleOf(m.key); {
+	case role == aBox, role == aName && m.value.Type != gjson.String:
+		return held(m.value).Exists()
+	}
+	return false
 }
 
 // first is what was known, or what was found if that is no null.
@@ -79,12 +94,23 @@ func first(known, found part) part {
 	return found
 }
 
-// held is the object that a value is, or holds as a string, or as a string in a
-// string; it does not exist if that is none of these.
+// maxPacking is how many strings and arrays an object may be in, one in the other.
+const maxPacking = 3
+
+// held is the object that a value is, or holds as a string, as a string in a
+// string, or as the only element of an array; it does not exist if that is none
+// of these.
 func held(v gjson.Result) gjson.Result {
-	for range maxNesting {
-		if v.Type == gjson.String && gjson.Valid(v.Str) {
+	for range maxPacking {
+		switch {
+		case v.Type == gjson.String && gjson.Valid(v.Str):
 			v = gjson.Parse(v.Str)
+		case v.Type == gjson.String:
+			v = lone(v.Str)
+		case v.IsArray():
+			if all := v.Array(); len(all) == 1 {
+				v = all[0]
+			}
 		}
 	}
 	if !v.IsObject() {
@@ -93,9 +119,32 @@ func held(v gjson.Result) gjson.Result {
 	return v
 }
 
+// lone is the object in a text that holds no other object or array, and no sign
+// of a value after it, such as that of another parameter in a tag: some models put
+// arguments in a code fence, or talk on after them.
+func lone(text string) gjson.Result {
+	from := strings.IndexAny(text, "{[")
+	if from < 0 || text[from] == '[' {
+		return gjson.Result{}
+	}
+	var object json.RawMessage
+	d := json.NewDecoder(strings.NewReader(text[from:]))
+	if d.Decode(&object) != nil || strings.ContainsAny(text[from+int(d.InputOffset()):], "{[=") {
+		return gjson.Result{}
+	}
+	return gjson.ParseBytes(object)
+}
+
 // isBlank reports whether a value is what some write for nothing.
 func isBlank(v gjson.Result) bool {
-	return v.Type == gjson.String && strings.TrimSpace(v.Str) == "" || v.IsArray() && isEmpty(v)
+	if v.Type != gjson.String {
+		return v.IsArray() && isEmpty(v)
+	}
+	switch strings.ToLower(strings.TrimSpace(v.Str)) {
+	case "", "null", "none", "undefined":
+		return true
+	}
+	return false
 }
 
 // isEmpty reports whether an object or an array has nothing in it.
@@ -127,6 +176,15 @@ func (e *envelope) naming() []part {
 	return e.names
 }
 
+// call is the object that stands in the place of a name; it does not exist if
+// there is none.
+func (e *envelope) call() gjson.Result {
+	if v := e.tool.value; v.Type != gjson.String || gjson.Valid(v.Str) {
+		return held(v)
+	}
+	return gjson.Result{}
+}
+
 // holders are the members that hold an object in which the arguments may be.
 func (e *envelope) holders() []part {
 	if held(e.args.value).Exists() {
@@ -145,6 +203,17 @@ func (e *envelope) only() part {
 	return holders[0]
 }
 
+// byKey is the envelope of a call whose only member has the name of a tool for
+// its key, and the arguments for its value.
+func (e *envelope) byKey() (call envelope, ok bool) {
+	if len(e.rest) != 1 || len(e.names)+len(e.boxes) > 0 || e.tool.value.Exists() || e.args.value.Exists() {
+		return envelope{}, false
+	}
+	m := e.rest[0]
+	name := part{key: "tool", at: -1, value: gjson.Result{Type: gjson.String, Str: m.key}}
+	return envelope{tool: name, args: m}, held(m.value).Exists()
+}
+
 // adopting is an envelope that stands in the place of a name, with what stands
 // beside it.
 func (e envelope) adopting(outer envelope) envelope {
@@ -155,11 +224,11 @@ func (e envelope) adopting(outer envelope) envelope {
 }
 
 // bareOf are the members that may be arguments by themselves, where one names
-// the tool: those that neither hold arguments nor are a word of ours, and those
-// that are a parameter of the tool.
+// the tool: those that neither hold arguments nor are a word of ours or of those
+// who reach many servers, and those that are a parameter of the tool.
 func (e *envelope) bareOf(name part, s *shape) (all []part) {
 	for _, m := range slices.Concat(e.names, e.boxes, e.rest, []part{e.args}) {
-		ours := roleOf(m.key) == aBox && held(m.value).Exists() || m.key == "confirm"
+		ours := m.isBox() || m.key == "confirm" || roleOf(m.key) == aServer && !s.loose
 		switch {
 		case !m.value.Exists(), m.is(name), ours && !s.knows(m.key):
 		case m.is(e.args) && !(s.knows(m.key) && s.suits(m.key, m.value)):

@@ -44,8 +44,10 @@ type Options struct {
 	Unnamed bool // Server.Name stands in until the upstream has said its own
 	Dial    Dial
 	Store   *catalog.Store  // nil: nothing is cached on disk
+	Lessons *catalog.Book   // nil: nothing is learnt from use
 	Version string          // of this program, if it is a clean build; "": no stored rendering is trusted
 	Log     *slog.Logger    // nil: nothing is logged
+	Key     []byte          // the user's, by which another process knows a requestState of this one; nil: one of our own
 	Hurry   <-chan struct{} // closed once a signal has reached us; nil: never
 }
 
@@ -57,7 +59,10 @@ type Facade struct {
 	tag string        // what our own request ids begin with
 	end chan struct{} // closed when the host does not take our frames any more
 	bye func()        // closes end, once
+	key []byte        // seals the requestStates of ours
 	wg  sync.WaitGroup
+
+	searches searches
 
 	hostReady chan struct{}                       // closed when the host is initialized
 	hostless  bool                                // nobody is there to answer the upstream
@@ -93,6 +98,10 @@ type Facade struct {
 	asking      int           // requests of the host that it waits for
 	settled     chan struct{} // closed when asking reaches 0 after the host's end; nil before
 	hinted      map[string]bool
+	consents    map[string]*consent       // what we have asked the host, by wire.Key
+	rounds      map[string]time.Time      // calls that the user has agreed to and the upstream asks more about, by digest: until when
+	spent       map[string]time.Time      // answers of the user that have been taken: until when they are good
+	repeats     map[repeatKey]*repetition // how often what was refused
 }
 
 // New returns a Facade for one upstream; nothing is started or contacted yet.
@@ -115,6 +124,11 @@ func New(o Options) *Facade {
 		own:       map[string]ownRequest{},
 		listens:   map[string]*listen{},
 		hinted:    map[string]bool{},
+		key:       sealKey(o.Key, o.Server.Name),
+		consents:  map[string]*consent{},
+		rounds:    map[string]time.Time{},
+		spent:     map[string]time.Time{},
+		repeats:   map[repeatKey]*repetition{},
 	}
 	f.named.Store(&o.Server.Name)
 	f.bye = sync.OnceFunc(func() { close(f.end) })
@@ -134,6 +148,7 @@ func (f *Facade) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	var err error
 	select {
 	case err = <-read:
+		f.unattended()
 		f.settle(ctx)
 	case <-f.out.Done():
 	case <-f.end:

@@ -81,7 +81,7 @@ func (f *Facade) retire(ctx context.Context, l *link) {
 	f.mu.Unlock()
 	f.log.Info("session lost")
 	for _, id := range withdrawn {
-		f.send(retraction(id))
+		f.send(retraction(id, serverEnded))
 	}
 	f.regain(ctx, l)
 }

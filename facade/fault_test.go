@@ -35,7 +35,7 @@ func TestUpstreamMissing(t *testing.T) {
 		up.dialError = &upstream.Error{Server: "acme", Op: "start", Err: errors.New(`"acme": executable file not found`), Hint: "install acme"}
 		d := start(t, Options{}, up)
 		holds(t, "a cold initialize", d.open(), "2025-11-25", `"listChanged":true`)
-		if got := len(d.names()); got != len(metaTools) {
+		if got := len(d.names()); got != len(d.facade.kinds()) {
 			t.Errorf("tools/list shows %d tools, want the meta-tools", got)
 		}
 		holds(t, "discover", d.call("1", "discover", `{"query":"x"}`), "executable file not found")
@@ -193,7 +193,7 @@ func TestNeverAnswers(t *testing.T) {
 		}
 		holds(t, "our own result", welcome, `"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"acme"`)
 		d.send(line("", "notifications/initialized", ""))
-		if got := len(d.names()); got != len(metaTools) {
+		if got := len(d.names()); got != len(d.facade.kinds()) {
 			t.Errorf("tools/list shows %d tools, want the meta-tools", got)
 		}
 		holds(t, "a call meanwhile", d.call("1", "list_issues", "{}"), "startTimeout", "3s", noResult)
@@ -208,7 +208,7 @@ func TestNeverAnswers(t *testing.T) {
 		up.last().write(`{"jsonrpc":"2.0","id":` + id + `,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}}`)
 		d.expect("a late answer", line("", "notifications/tools/list_changed", ""))
 		holds(t, "a call after it", text(d.call("4", "list_issues", "{}")), "list_issues")
-		if got := len(d.names()); got != 2+len(metaTools) {
+		if got := len(d.names()); got != 2+len(d.facade.kinds()) {
 			t.Errorf("tools/list shows %d tools, want the used ones and the meta-tools", got)
 		}
 		r, _ = d.ask("9", "vendor/x", `{"_meta":`+modernMeta+`}`)

@@ -1,21 +1,140 @@
 package facade
 
 import (
+	"errors"
 	"strings"
 	"unicode"
 
+	"mcp-facade/catalog"
 	"mcp-facade/compact"
 	"mcp-facade/facade/config"
+	"mcp-facade/facade/wire"
+
+	"github.com/tidwall/gjson"
 )
 
+// An invocation is a tools/call whose tool has been found out.
+type invocation struct {
+	m      wire.Message
+	view   *view
+	via    string // the meta-tool by which it came; "": it came by the tool's own name
+	tool   string // the upstream's name
+	args   string // raw, as the upstream is to be sent them; "" for none
+	frame  []byte // what the upstream is to be sent
+	hint   string // the tool, if its signature is to be added to an error result
+	agreed bool   // "confirm": true stands beside the tool
+
+	answer gjson.Result       // the user's, to a question about this very call; it does not exist if there is none
+	learn  func(wire.Message) // is shown the upstream's answer; nil: nobody
+}
+
+// errUnconfirmed says that a call may be sent if the user agrees to it.
+var errUnconfirmed = errors.New("the user has not agreed to it")
+
 // allow is asked once for every call, after the name is resolved and before
-// anything is sent. Its error is what the model is told: of a hidden tool, what
-// it is told of one that does not exist.
-func (f *Facade) allow(v *view, tool string) error {
-	if f.hidden(tool) || f.hiddenBehind(v, tool) {
-		return f.unknown(v, tool)
+// anything is sent. Its error is errUnconfirmed, or what the model is told: of a
+// hidden tool, what it is told of one that does not exist.
+func (f *Facade) allow(c *invocation) error {
+	if f.hidden(c.tool) || f.hiddenBehind(c.view, c.tool) {
+		return f.unknown(c.view, c.tool)
+	}
+	if !f.guarded() {
+		return nil
+	}
+	effect := f.effect(c.view, c.tool)
+	switch {
+	case c.via == "call" && f.o.Server.Split && effect != reads:
+		return f.misplaced(c)
+	case f.delicate(effect):
+		return errUnconfirmed
 	}
 	return nil
+}
+
+// An effect is what a tool does to the upstream's data.
+type effect int
+
+const (
+	writes effect = iota // it may change something
+	reads
+	destroys
+)
+
+// effectOf says what a tool does, as the config or, failing that, its own
+// annotations say, which are hints of a stranger. One of which neither says
+// anything writes.
+func (f *Facade) effectOf(t catalog.Tool) effect {
+	switch s := f.o.Server; {
+	case config.Match(s.Destructive, t.Name):
+		return destroys
+	case config.Match(s.ReadOnly, t.Name) || t.ReadOnly:
+		return reads
+	case t.Destructive:
+		return destroys
+	}
+	return writes
+}
+
+// effect is effectOf of a tool by its name. What the upstream does not list may
+// be another name of anything: it only reads if the config says so.
+func (f *Facade) effect(v *view, name string) effect {
+	s := f.surfaceOf(v)
+	up, listed := s.names().upstream(name)
+	switch guard := f.o.Server; {
+	case listed && up == name:
+		return s.effects()[name]
+	case config.Match(guard.ReadOnly, name) && !config.Match(guard.Destructive, name) && !behind(append(s.changing(), guard.Destructive...), name):
+		return reads
+	}
+	return destroys
+}
+
+// delicate reports whether the user is asked before a tool of that effect runs.
+func (f *Facade) delicate(e effect) bool {
+	switch f.o.Server.Confirm {
+	case "writes":
+		return e != reads
+	case "destructive":
+		return e == destroys
+	}
+	return false
+}
+
+func (f *Facade) isDelicate(t catalog.Tool) bool { return f.delicate(f.effectOf(t)) }
+
+// guarded reports whether it matters what a tool does.
+func (f *Facade) guarded() bool { return f.o.Server.Split || f.delicate(destroys) }
+
+// overruled is a tool as the upstream wrote it, but for annotations that the
+// config contradicts.
+func (f *Facade) overruled(t catalog.Tool) []byte {
+	s := f.o.Server
+	if !config.Match(s.Destructive, t.Name) && !config.Match(s.ReadOnly, t.Name) {
+		return t.Raw
+	}
+	e := f.effectOf(t)
+	if t.ReadOnly == (e == reads) && t.Destructive == (e == destroys) {
+		return t.Raw
+	}
+	annotations := []byte("{}")
+	if theirs := gjson.GetBytes(t.Raw, "annotations"); theirs.IsObject() {
+		annotations = []byte(theirs.Raw)
+	}
+	annotations = hinted(annotations, "readOnlyHint", e == reads)
+	annotations = hinted(annotations, "destructiveHint", e == destroys)
+	return wire.SetMember(t.Raw, "annotations", annotations)
+}
+
+// hinted are annotations in which one is as it should be. What is not there is
+// not true.
+func hinted(annotations []byte, key string, is bool) []byte {
+	switch {
+	case is:
+		return wire.SetMember(annotations, key, []byte("true"))
+	case gjson.GetBytes(annotations, key).Exists():
+		return wire.SetMember(annotations, key, []byte("false"))
+	}
+	return annotations
 }
 
 // hidden reports whether the config keeps a tool from the host and the model,
@@ -27,15 +146,19 @@ func (f *Facade) hidden(tool string) bool {
 // hiddenBehind reports whether a name that is in no catalog may be made of that
 // of a hidden tool: an upstream may understand what it does not list.
 func (f *Facade) hiddenBehind(v *view, name string) bool {
-	hide := f.o.Server.Hide
-	if len(hide) == 0 {
+	if len(f.o.Server.Hide) == 0 {
 		return false
 	}
 	if up, ok := f.surfaceOf(v).names().upstream(name); ok && up == name {
 		return false
 	}
-	bare := make([]string, len(hide))
-	for i, glob := range hide {
+	return behind(f.o.Server.Hide, name)
+}
+
+// behind reports whether a name may be made of one that a glob matches.
+func behind(globs []string, name string) bool {
+	bare := make([]string, len(globs))
+	for i, glob := range globs {
 		bare[i] = strings.Join(lettered(glob, "*?"), "")
 	}
 	words := lettered(name, "")

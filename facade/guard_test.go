@@ -15,31 +15,39 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A call of a tool reaches the upstream only through run, which asks the guard.
+// A call of a tool reaches the upstream only through run, which asks the guard:
+// at once, or when the user has agreed.
 func TestOneDoor(t *testing.T) {
 	functions := functions(t)
 	calls := map[string][]string{}
 	for name, fn := range functions {
 		calls[name] = called(fn)
 	}
-	if got := callers(calls, "f.allow"); !slices.Equal(got, []string{"f.run"}) {
-		t.Errorf("allow is called by %q, want run alone", got)
+	for callee, want := range map[string][]string{
+		"f.allow":          {"f.run"},
+		"f.callTool":       {"f.asked"},
+		"f.confirm":        {"f.run"},
+		"f.consult":        {"f.confirm"},
+		"f.confirmByRound": {"f.confirm"},
+		"f.decided":        {"f.answered"},
+		"f.proceed":        {"f.confirm", "f.confirmByRound", "f.decided", "f.run"},
+	} {
+		if got := callers(calls, callee); !slices.Equal(got, want) {
+			t.Errorf("%s is called by %q, want %q alone", callee, got, want)
+		}
 	}
-	if run := calls["f.run"]; slices.Index(run, "f.allow") > slices.Index(run, "f.submit") {
+	if run := calls["f.run"]; slices.Index(run, "f.allow") > min(slices.Index(run, "f.proceed"), slices.Index(run, "f.confirm")) {
 		t.Error("run sends before it asks the guard")
-	}
-	if got := callers(calls, "f.callTool"); !slices.Equal(got, []string{"f.asked"}) {
-		t.Errorf("callTool is called by %q, want asked alone", got)
 	}
 	// catchUp takes other messages of the host, each by its own way.
 	reached := reachable(calls, "f.callTool", "f.run", "f.catchUp")
-	for _, door := range []string{"f.submit", "f.forward", "f.pass"} {
+	for _, door := range []string{"f.proceed", "f.submit", "f.forward", "f.pass"} {
 		if path, ok := reached[door]; ok {
 			t.Errorf("%s is reached without the guard: %s", door, path)
 		}
 	}
 	for _, name := range callers(calls, "f.submit") {
-		if name != "f.run" && slices.Contains(literals(functions[name]), `"tools/call"`) {
+		if name != "f.proceed" && slices.Contains(literals(functions[name]), `"tools/call"`) {
 			t.Errorf("%s submits, and knows of tools/call", name)
 		}
 	}
@@ -235,7 +243,7 @@ func FuzzHidden(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		for _, m := range manglings() {
 			o, err := facade.understand(v, facade.surfaceOf(v), gjson.Parse(m.form(quote(name), `{"id":"1"}`)), true)
-			if err == nil && facade.allow(v, o.tool) == nil && fold(strings.Trim(o.tool, separators)) == "delete_issue" {
+			if err == nil && facade.allow(&invocation{view: v, tool: o.tool}) == nil && fold(strings.Trim(o.tool, separators)) == "delete_issue" {
 				t.Errorf("%s: %q is called as %q", m.name, name, o.tool)
 			}
 		}

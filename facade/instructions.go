@@ -52,7 +52,7 @@ func (f *Facade) announcement(s *surface, kind map[string]string) string {
 	default:
 		more = f.name() + " has " + moreTools(s.hidden, s.about)
 	}
-	return more + ". Before saying that " + f.name() + " cannot do something, use " + kind["discover"] + " to find the tool and " + kind["call"] + " to run it."
+	return more + ". Before saying that " + f.name() + " cannot do something, use " + kind["discover"] + " to find the tool and " + runners(kind) + " to run it."
 }
 
 // lines is text of others with its line breaks, each line cleaned. None may

@@ -430,7 +430,7 @@ func (f *Facade) withdrawQuestions(l *link) (given []string) {
 // settleAll lets everybody know who has waited for a connection that is gone.
 func (f *Facade) settleAll(ctx context.Context, left leftovers, err error) {
 	for _, id := range left.withdrawn {
-		f.send(retraction(id))
+		f.send(retraction(id, serverEnded))
 	}
 	for _, p := range left.failed {
 		f.orphaned(ctx, p, err)
@@ -440,9 +440,11 @@ func (f *Facade) settleAll(ctx context.Context, left leftovers, err error) {
 	}
 }
 
-// retraction tells the host not to answer a request of an upstream that is gone.
-func retraction(id string) []byte {
-	return []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"the server has ended"}}`)
+const serverEnded = "the server has ended"
+
+// retraction tells the host not to answer a request any more.
+func retraction(id, reason string) []byte {
+	return []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"` + reason + `"}}`)
 }
 
 // hangUp closes the connections, letting them write their last frames; none is

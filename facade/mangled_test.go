@@ -30,17 +30,20 @@ type mangling struct {
 
 func quote(s string) string { return string(wire.AppendString(nil, s)) }
 
-// manglings are those of FIELD §3.5 and what hosts do to names.
+// manglings are what models do to calls and hosts to names. TestReportedManglings
+// says where each has been seen.
 func manglings() []mangling {
 	all := []mangling{{"plain", func(tool, args string) string { return `{"tool":` + tool + `,"args":` + args + `}` }, nil}}
 	add := func(name, form string, keys ...string) {
 		all = append(all, mangling{name, func(tool, args string) string {
-			return strings.NewReplacer("TOOL", tool, "ARGS", args, "STRING", quote(args)).Replace(form)
+			return strings.NewReplacer("TOOL", tool, "ARGS", args, "STRING", quote(args), "BARE", tool[1:len(tool)-1],
+				"FENCED", quote("```json\n"+args+"\n```"), "CHATTY", quote(args+"\n\nI'll look at it now."), "SWALLOWED", quote("</tool>\n<parameter name=\"args\">" + args)[1:]).Replace(form)
 		}, keys})
 	}
-	for _, key := range []string{"arguments", "params", "input", "parameters", "tool_args"} {
+	for _, key := range []string{"arguments", "params", "input", "parameters", "tool_args", "tool_input", "kwargs"} {
 		add("under "+key, `{"tool":TOOL,"`+key+`":ARGS}`, key)
 		add("in a string under "+key, `{"tool":TOOL,"`+key+`":STRING}`, key)
+		add("in an array under "+key, `{"tool":TOOL,"`+key+`":[ARGS]}`, key)
 		add("under "+key+" in args", `{"tool":TOOL,"args":{"`+key+`":ARGS}}`, key)
 	}
 	for _, key := range []string{"name", "toolName", "tool_name"} {
@@ -48,6 +51,16 @@ func manglings() []mangling {
 		add("named by "+key+" under arguments", `{"`+key+`":TOOL,"arguments":ARGS}`, "arguments")
 	}
 	add("in a string", `{"tool":TOOL,"args":STRING}`)
+	add("in a code fence", `{"tool":TOOL,"args":FENCED}`)
+	add("before prose", `{"tool":TOOL,"args":CHATTY}`)
+	add("in an array", `{"tool":TOOL,"args":[ARGS]}`)
+	add("swallowed by the name", `{"tool":"BARESWALLOWED}`)
+	add("after a special token", `{"tool":"BARE<|channel|>commentary","args":ARGS}`)
+	add("beside a server", `{"server_name":"acme","tool_name":TOOL,"arguments":ARGS}`, "arguments", "server_name", "tool_name")
+	add("in an API's function", `{"type":"function","function":{"name":TOOL,"arguments":STRING}}`)
+	add("in an API's calls", `{"tool_calls":[{"id":"call_1","type":"function","function":{"name":TOOL,"arguments":STRING}}]}`)
+	add("under the name", `{TOOL:ARGS}`)
+	add("under the name in args", `{"tool":TOOL,"args":{TOOL:ARGS}}`)
 	add("named by an object", `{"tool":{"name":TOOL},"args":ARGS}`)
 	add("in an object under tool", `{"tool":{"name":TOOL,"arguments":ARGS}}`, "arguments")
 	add("nested", `{"tool":TOOL,"args":{"tool":TOOL,"args":ARGS}}`, "tool", "args")

@@ -5,6 +5,8 @@ import (
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
+
+	"github.com/tidwall/gjson"
 )
 
 // A memo is what has been made of the tools of one catalog, which never change:
@@ -13,6 +15,7 @@ import (
 type memo struct {
 	catalog *catalog.Catalog
 	lines   sync.Map // signatureLine by the name of a tool
+	full    sync.Map // the same for its parameters
 	shapes  sync.Map // *shape by the name of a tool
 	folded  func() foldedNames
 
@@ -52,6 +55,56 @@ func (f *Facade) line(m *memo, t catalog.Tool) signatureLine {
 	l.tokens = compact.Tokens([]byte("\n" + l.text))
 	m.lines.Store(t.Name, l)
 	return l
+}
+
+// parameters is all that is said of the parameters of a tool of the catalog, on
+// a line of its own, trimmed as little as makes it fit into parametersTokens; ""
+// if that is nothing, or too much.
+func (f *Facade) parameters(m *memo, t catalog.Tool) signatureLine {
+	if known, ok := m.full.Load(t.Name); ok {
+		return known.(signatureLine)
+	}
+	l := signatureLine{}
+	for _, level := range []string{"lossless", "standard", "tight"} {
+		schema := gjson.GetBytes(compact.Tool(t.Raw, compact.Options{Level: level}), "inputSchema")
+		if !saysMore(schema) {
+			break
+		}
+		l.text = "Parameters of " + spelled(t.Name) + ": " + visible(ugly(schema))
+		if l.tokens = compact.Tokens([]byte("\n" + l.text)); l.tokens <= parametersTokens {
+			break
+		}
+		l = signatureLine{}
+	}
+	m.full.Store(t.Name, l)
+	return l
+}
+
+// parametersTokens is how much the parameters of a tool may cost that stands
+// out: what leaves room for some others.
+const parametersTokens = 300
+
+// shownEnums is how many values of an enum a signature shows.
+const shownEnums = 8
+
+// saysMore reports whether a schema says anything that is not in a signature.
+func saysMore(schema gjson.Result) (more bool) {
+	schema.Get("properties").ForEach(func(_, p gjson.Result) bool {
+		p.ForEach(func(key, v gjson.Result) bool {
+			switch key.Str {
+			case "type", "title":
+			case "enum":
+				more = len(v.Array()) > shownEnums
+			case "items":
+				more = v.Get("properties").Exists() || v.Get("description").Exists()
+			default:
+				more = true
+			}
+			return !more
+		})
+		return !more
+	})
+	return more
 }
 
 // shape is what is certain about the arguments of a tool of the catalog.

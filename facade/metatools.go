@@ -13,8 +13,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// metaTools are the tools of ours, in the order in which they are listed.
-var metaTools = [...]string{"discover", "describe", "call"}
+// metaTools are the tools of ours, in the order in which they are listed. The
+// last one is there if calls are split.
+var metaTools = [...]string{"discover", "describe", "call", "call_write"}
+
+// kinds are the meta-tools there are.
+func (f *Facade) kinds() []string {
+	if f.o.Server.Split {
+		return metaTools[:]
+	}
+	return metaTools[:len(metaTools)-1]
+}
 
 // What an announcement may cost, in tokens by the estimate. A word of nine bytes
 // or more is charged one token more in the digest: there it is often a product's
@@ -47,7 +56,7 @@ func (f *Facade) reached(c *catalog.Catalog, hidden []catalog.Tool, handshake []
 // onlyReads reports whether no tool changes anything.
 func (f *Facade) onlyReads(tools []catalog.Tool) bool {
 	for _, t := range tools {
-		if !strings.HasPrefix(f.mark(t), readOnlyMark) {
+		if f.effectOf(t) != reads {
 			return false
 		}
 	}
@@ -77,25 +86,55 @@ func digest(c *catalog.Catalog, tools []catalog.Tool, own string) string {
 	return strings.Join(nouns, ", ")
 }
 
-// metaTools are the definitions of discover, describe and call, which bear the
-// names in kind.
+// metaTools are the definitions of our tools, which bear the names in kind.
 func (f *Facade) metaTools(kind map[string]string, r reach) [][]byte {
 	s := f.name()
 	reads := []byte(`,"annotations":{"readOnlyHint":true,"openWorldHint":false}`)
-	return [][]byte{
+	tools := [][]byte{
 		f.metaTool(kind["discover"],
-			"Search "+s+"'s tools. "+r.announcement()+f.hint()+"Use this before saying that "+s+" cannot do something. Returns signatures to use with "+kind["call"]+".",
+			"Search "+s+"'s tools. "+r.announcement()+f.hint()+"Use this before saying that "+s+" cannot do something. Returns signatures to use with "+runners(kind)+".",
 			`{"type":"object","properties":{"query":{"type":"string","description":"What you want to do, in the language of the tool descriptions (usually English). Empty lists everything."}},"required":["query"]}`,
 			reads),
 		f.metaTool(kind["describe"],
 			"Full description and schema of "+s+" tools, when a signature is not enough.",
 			`{"type":"object","properties":{"tool":{"type":"string","description":"One name, or several with commas."},"full":{"type":"boolean"}},"required":["tool"]}`,
 			reads),
-		f.metaTool(kind["call"],
-			"Run any "+s+" tool that "+kind["discover"]+" found.",
-			`{"type":"object","properties":{"tool":{"type":"string"},"args":{"type":"object","description":"The tool's own arguments."}},"required":["tool"]}`,
-			r.callMembers()),
 	}
+	confirm := ""
+	if f.asksModel() {
+		confirm = `,"confirm":{"type":"boolean","description":"The user has agreed."}`
+	}
+	if !f.o.Server.Split {
+		return append(tools, f.runner(kind["call"], "Run any "+s+" tool that "+kind["discover"]+" found.", confirm, f.callMembers(r, r.readOnly)))
+	}
+	return append(tools,
+		f.runner(kind["call"], "Run a "+readOnlyMark+" "+s+" tool that "+kind["discover"]+" found.", "", f.callMembers(r, true)),
+		f.runner(kind["call_write"], "Run any other "+s+" tool: those that change something.", confirm, f.callMembers(r, false)))
+}
+
+// runner is the definition of a meta-tool that runs tools, with a further
+// property.
+func (f *Facade) runner(name, description, property string, members []byte) []byte {
+	return f.metaTool(name, description,
+		`{"type":"object","properties":{"tool":{"type":"string"},"args":{"type":"object","description":"The tool's own arguments."}`+property+`},"required":["tool"]}`, members)
+}
+
+func isRunner(kind string) bool { return kind == "call" || kind == "call_write" }
+
+// runnerOf is the meta-tool that runs a tool.
+func (f *Facade) runnerOf(s *surface, t catalog.Tool) string {
+	if f.o.Server.Split && f.effectOf(t) != reads {
+		return s.kind["call_write"]
+	}
+	return s.kind["call"]
+}
+
+// runners are the meta-tools that run tools, as they are told of.
+func runners(kind map[string]string) string {
+	if write := kind["call_write"]; write != "" {
+		return kind["call"] + " or " + write
+	}
+	return kind["call"]
 }
 
 // metaTool is a definition with further members, each after a comma.
@@ -110,10 +149,14 @@ func (f *Facade) metaTool(name, description, schema string, members []byte) []by
 	return append(b, '}')
 }
 
-// callMembers are what the definition of call has besides.
-func (r reach) callMembers() (members []byte) {
-	if r.readOnly {
+// callMembers are what the definition of a runner has besides. What it can run
+// is said to only read or, where calls are split, to destroy.
+func (f *Facade) callMembers(r reach, readOnly bool) (members []byte) {
+	switch {
+	case readOnly:
 		members = append(members, `,"annotations":{"readOnlyHint":true}`...)
+	case f.o.Server.Split:
+		members = append(members, `,"annotations":{"readOnlyHint":false,"destructiveHint":true}`...)
 	}
 	if r.tasks {
 		members = append(members, `,"execution":{"taskSupport":"optional"}`...)

@@ -42,7 +42,7 @@ func counter(t *testing.T) func(text string) int {
 // cost a model.
 func metaToolsOf(s *surface, count func(string) int) (raw []string, tokens int) {
 	all := gjson.ParseBytes(s.tools).Array()
-	for _, t := range all[len(all)-len(metaTools):] {
+	for _, t := range all[len(all)-len(s.kind):] {
 		raw = append(raw, t.Raw)
 		tokens += count(string(modelText([]byte(t.Raw))))
 	}
@@ -85,6 +85,10 @@ func TestMetaToolTexts(t *testing.T) {
 		{"names of the server itself", `,"used":[]`, `{"serverInfo":{"name":"Widget Works MCP"}}`, named("acme_widget_order", "acme_widget_price", "works_order")},
 		{"names in Chinese", `,"used":[]`, `{}`, named("搜索_地点", "查询_天气", "路线_规划")},
 		{"a name that gives way", `,"used":[]`, `{}`, named("discover", "call_number")},
+		{"split", `,"used":["get_issue"],"split":true`, tasks, tracker()},
+		{"split, with a prefix and the user's word", `,"used":[],"split":true,"prefix":"acme_","alwaysLoad":false,"confirm":"writes","confirmBy":"argument"`, `{}`, tracker()},
+		{"the user's word", `,"used":["get_issue"],"confirm":"writes","confirmBy":"argument"`, `{}`, tracker()},
+		{"split, a name that gives way", `,"used":[],"split":true`, `{}`, append(named("call_write"), reading("call", "get_page")...)},
 		{"only reads", `,"used":[]`, `{}`, reading("get_page", "list_pages")},
 		{"no tools yet", `,"used":[]`, `{"capabilities":{"tools":{}}}`, nil},
 	}
@@ -95,11 +99,19 @@ func TestMetaToolTexts(t *testing.T) {
 		s := f.render(catalogOf(tt.tools...), []byte(tt.handshake))
 		raw, tokens := metaToolsOf(s, count)
 		fmt.Fprintf(&text, "# %s\n%s\n%d tokens\n\n%s\n\n", tt.name, strings.Join(raw, "\n"), tokens, f.instructions(s, []byte(tt.handshake)))
-		if tokens > maxMetaTokens {
-			t.Errorf("%s: the meta-tools cost %d tokens, want at most %d", tt.name, tokens, maxMetaTokens)
+		if most := mostTokens(f); tokens > most {
+			t.Errorf("%s: the meta-tools cost %d tokens, want at most %d", tt.name, tokens, most)
 		}
 	}
 	goldenFile(t, "metatools.golden", text.String())
+}
+
+// mostTokens is what the meta-tools may cost.
+func mostTokens(f *Facade) int {
+	if f.o.Server.Split {
+		return maxSplitTokens
+	}
+	return maxMetaTokens
 }
 
 // catalogOf is a catalog of raw tools.
@@ -128,21 +140,24 @@ func realCatalogs(t *testing.T, test func(t *testing.T, name string, c *catalog.
 func TestMetaToolsOfRealCatalogs(t *testing.T) {
 	count := counter(t)
 	realCatalogs(t, func(t *testing.T, name string, c *catalog.Catalog, handshake []byte) {
-		for _, used := range []int{0, 5} {
-			e := entry(t, `,"used":[]`)
-			e.Name, e.Used = name, toolNames(c.Tools()[:min(used, len(c.Tools()))])
-			f := New(Options{Server: e})
-			s := f.render(c, handshake)
-			if _, n := metaToolsOf(s, count); n > maxMetaTokens {
-				t.Errorf("with %d used tools the meta-tools cost %d tokens, want at most %d", used, n, maxMetaTokens)
+		for _, config := range []string{`,"used":[]`, `,"used":[],"split":true`, `,"used":[],"split":true,"confirm":"writes","confirmBy":"argument"`} {
+			for _, used := range []int{0, 5} {
+				e := entry(t, config)
+				e.Name, e.Used = name, toolNames(c.Tools()[:min(used, len(c.Tools()))])
+				f := New(Options{Server: e})
+				s := f.render(c, handshake)
+				_, n := metaToolsOf(s, count)
+				if most := mostTokens(f); n > most {
+					t.Errorf("with %d used tools and %s the meta-tools cost %d tokens, want at most %d", used, config, n, most)
+				}
+				if n := count(s.about); n > maxDigestTokens {
+					t.Errorf("with %d used tools the digest costs %d tokens, want at most %d: %s", used, n, maxDigestTokens, s.about)
+				}
+				if n := count(f.announcement(s, s.kind)); n > maxAnnounceTokens {
+					t.Errorf("with %d used tools the instructions begin with %d tokens, want at most %d", used, n, maxAnnounceTokens)
+				}
+				t.Logf("%d tokens, %d hidden: %s", n, s.hidden, s.about)
 			}
-			if n := count(s.about); n > maxDigestTokens {
-				t.Errorf("with %d used tools the digest costs %d tokens, want at most %d: %s", used, n, maxDigestTokens, s.about)
-			}
-			if n := count(f.announcement(s, s.kind)); n > maxAnnounceTokens {
-				t.Errorf("with %d used tools the instructions begin with %d tokens, want at most %d", used, n, maxAnnounceTokens)
-			}
-			t.Logf("%d hidden: %s", s.hidden, s.about)
 		}
 	})
 }

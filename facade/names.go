@@ -75,7 +75,7 @@ func (f *Facade) metaNames(shown map[string]string) map[string]string {
 		taken[strings.ToLower(name)] = true
 	}
 	meta := map[string]string{}
-	for _, kind := range metaTools {
+	for _, kind := range f.kinds() {
 		name := f.o.Server.Prefix + kind
 		if taken[strings.ToLower(name)] {
 			name = metaPrefix(f.name()) + "_" + name

@@ -22,6 +22,10 @@ type order struct {
 // plain reports whether the order is what was sent, without a doubt.
 func (o *order) plain() bool { return o.bent == nil && !o.odd }
 
+// beside reports whether what stands beside the name of the tool are its
+// arguments.
+func (o *order) beside() bool { return slices.Contains(o.bent, besideTool) }
+
 // understand finds out what a model wants with what it has sent to call: that
 // as it is, if it fits; else the only other reading of it that does. With blind
 // nothing is refused for its name or its arguments that can be sent.
@@ -37,7 +41,7 @@ func (f *Facade) understand(v *view, s *surface, given gjson.Result, blind bool)
 	r.read(p)
 	switch {
 	case len(r.all) == 0:
-		return order{nameless: r.unknown == nil}, r.nothing(v)
+		return order{nameless: r.unknown == nil && !r.keyed}, r.nothing(v)
 	case blind:
 		return r.likeliest()
 	}

@@ -65,13 +65,21 @@ type reader struct {
 	all       []reading
 	ambiguous string   // a name that may mean several tools
 	unknown   []string // names that mean no tool
+	keyed     bool     // there is a key that may be the name of a tool
 }
 
 // read finds the readings of an envelope.
 func (r *reader) read(p place) {
-	if inner := held(p.envelope.tool.value); inner.Exists() && p.depth < maxNesting {
+	if inner := p.call(); inner.Exists() && p.depth < maxNesting {
 		r.read(p.deeper(open(inner).adopting(p.envelope)))
 		return
+	}
+	if call, ok := p.byKey(); ok {
+		r.keyed = true
+		if r.means(call.tool.value.Str) {
+			p.envelope = call
+			p = p.bend("tool as key")
+		}
 	}
 	named := false
 	for _, name := range p.naming() {
@@ -91,7 +99,7 @@ func (r *reader) named(p place, name part) bool {
 	said := name.value.Str
 	tools, exact := r.tools(said)
 	switch {
-	case len(tools) == 0 && r.meta(said) == "call":
+	case len(tools) == 0 && isRunner(r.meta(said)):
 		return false
 	case len(tools) == 0:
 		r.unknown = append(r.unknown, said)
@@ -104,11 +112,20 @@ func (r *reader) named(p place, name part) bool {
 	if !exact {
 		p = p.bend("other name")
 	}
+	if !p.args.value.Exists() {
+		p.args = part{key: "args", at: -1, value: swallowed(said)}
+	}
 	for _, tool := range tools {
 		p.name, p.tool, p.shape = name, tool, r.shape(tool)
 		r.arguments(p)
 	}
 	return true
+}
+
+// means reports whether a name means a tool.
+func (r *reader) means(name string) bool {
+	tools, _ := r.tools(name)
+	return len(tools) > 0 && !r.blind
 }
 
 // arguments finds the readings of a place. What stands under "args" wins.
@@ -168,7 +185,13 @@ func (r *reader) nested(p place, object gjson.Result) {
 			return
 		}
 	}
-	if only := p.only(); opens && only.value.Exists() && !r.take(p, only, nil) {
+	only := p.only()
+	if call, ok := p.byKey(); ok && p.opens(call.args) {
+		if tools, _ := r.tools(call.args.key); slices.Contains(tools, p.tool) {
+			only, opens = call.args, true
+		}
+	}
+	if opens && only.value.Exists() && !r.take(p, only, nil) {
 		r.nested(p, held(only.value))
 	}
 }
@@ -186,8 +209,11 @@ func (r *reader) bare(p place) bool {
 			astray = append(astray, m)
 		}
 	}
-	return r.take(p.bend("beside tool"), part{at: -1, value: object(members)}, astray)
+	return r.take(p.bend(besideTool), part{at: -1, value: object(members)}, astray)
 }
+
+// besideTool is how arguments are bent that stand beside the name of the tool.
+const besideTool = "beside tool"
 
 // beside are the members that are left out if one box holds the arguments.
 func (p *place) beside(box part) (all []part) {

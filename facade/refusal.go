@@ -2,6 +2,7 @@ package facade
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcp-facade/catalog"
@@ -41,11 +42,23 @@ func (f *Facade) unknown(v *view, name string) error {
 	discover := f.surfaceOf(v).kind["discover"]
 	r.next = fmt.Sprintf("Call %s with what you want to do.", discover)
 	if c, err := f.tools(v); err == nil {
-		if near := c.Nearest(name, 3); len(near) > 0 {
+		if near := f.near(c, name); len(near) > 0 {
 			r.next = fmt.Sprintf("Nearest: %s. Call %s with what you want to do, or call one of these.", joined(near), discover)
 		}
 	}
 	return r
+}
+
+// near are the tools whose names are spelled most like a name or, if there are
+// none, like what is left of it without a prefix or a tag.
+func (f *Facade) near(c *catalog.Catalog, name string) (names []string) {
+	bare, _ := cutTag(name)
+	for _, name := range append([]string{name}, f.unprefixed(bare, serverEnds())...) {
+		if len(names) == 0 {
+			names = c.Nearest(name, 3)
+		}
+	}
+	return names
 }
 
 // unnamed refuses a call that names no tool.
@@ -56,7 +69,7 @@ func unnamed(s *surface) error {
 // beside refuses a call of a meta-tool by call.
 func (f *Facade) beside(s *surface, kind string) error {
 	name := s.kind[kind]
-	return &refusal{name + " is no tool of " + f.name() + ".", "Call it itself, not by " + s.kind["call"] + "."}
+	return &refusal{name + " is no tool of " + f.name() + ".", "Call it itself, not by " + runners(s.kind) + "."}
 }
 
 // undecided refuses a call that can be read in several ways, and shows them.
@@ -65,7 +78,7 @@ func undecided(why string, s *surface, all []reading) error {
 	for _, r := range all[:min(len(all), maxShown)] {
 		lines = append(lines, callOf(r.tool, r.brief()))
 	}
-	return &refusal{why, strings.Join(lines, "\n") + "\nUse " + s.kind["call"] + " with the one that is meant."}
+	return &refusal{why, strings.Join(lines, "\n") + "\nUse " + runners(s.kind) + " with the one that is meant."}
 }
 
 // brief are the arguments of a reading, without long values.
@@ -96,26 +109,46 @@ func callOf(tool, args string) string {
 func (f *Facade) unfit(s *surface, t catalog.Tool, r *reading) error {
 	what := spelled(t.Name) + " was not called: " + strings.Join(r.faults(), "; ") + "."
 	args := r.shape.example(r.meant())
-	head := "Corrected example for " + s.kind["call"]
+	head := "Corrected example for " + f.runnerOf(s, t)
 	if strings.Contains(args, `"<`) {
 		head += ", with your values for what stands in <>"
 	}
-	return &refusal{what, "Signature: " + compact.Signature(t.Name, t.InputSchema, t.Description) + "\n" + head + ":\n" + callOf(t.Name, args)}
+	example := head + ":\n" + callOf(t.Name, args)
+	why := &recurring{tool: t.Name, reason: strings.Join(append(slices.Clone(r.misfit.missing), "arguments"), "\n"),
+		error: &refusal{what, "Signature: " + compact.Signature(t.Name, t.InputSchema, t.Description) + "\n" + example}}
+	if t.Raw != nil {
+		why.full = func() error {
+			return &refusal{what, "All about it:\n" + f.description([]catalog.Tool{t}, false) + "\n" + example}
+		}
+	}
+	return why
 }
 
 // meant is what may be meant for the tool. What can be no arguments has no name.
+// Text that is more than a value is left out: it would be taken for one.
 func (r *reading) meant() (all []part) {
-	if r.kind != 0 {
-		return []part{{value: r.astray[0].value}}
+	if r.kind == 0 {
+		return append(r.unwrapped(r.astray, maxPacking), r.unwrapped(r.args, maxPacking)...)
 	}
-	for _, m := range r.astray {
-		if object := held(m.value); object.Exists() && !r.shape.knows(m.key) {
-			all = append(all, members(object)...)
-		} else {
+	value := r.astray[0].value
+	if strings.HasPrefix(value.Str, "-") || strings.ContainsAny(value.Str, "{}[]<>=`\n") {
+		return nil
+	}
+	return []part{{value: value}}
+}
+
+// unwrapped are parts with what is in those that hold arguments in their place, to
+// some depth, so that no example shows an envelope within another to be imitated.
+func (r *reading) unwrapped(parts []part, depth int) (all []part) {
+	for _, m := range parts {
+		switch {
+		case r.shape.knows(m.key) || !m.isBox() && roleOf(m.key) != theArgs || !held(m.value).Exists():
 			all = append(all, m)
+		case depth > 0:
+			all = append(all, r.unwrapped(members(held(m.value)), depth-1)...)
 		}
 	}
-	return append(all, r.args...)
+	return all
 }
 
 // faults says what is wrong with a reading.

@@ -67,7 +67,7 @@ type question struct {
 func (f *Facade) handle(ctx context.Context, m wire.Message, b *batch) {
 	switch {
 	case m.IsResponse():
-		f.answered(m)
+		f.answered(ctx, m)
 	case m.IsNotification():
 		f.inTurn(ctx, m)
 	default:
@@ -467,7 +467,11 @@ func (f *Facade) cancel(ctx context.Context, m wire.Message) {
 		left, p.batch = p.batch, nil
 	}
 	send := p != nil && f.withdraw(p, m.Raw)
+	asked := f.unconsulted(p)
 	f.mu.Unlock()
+	if asked != "" {
+		f.send(retraction(asked, callEnded))
+	}
 	if left != nil {
 		f.collect(left, nil)
 	}
@@ -509,10 +513,15 @@ func (f *Facade) remember(p *pending) {
 	}
 }
 
-// answered takes the host's answer to a request of the upstream: it goes to
-// the connection that asked, if that is still there.
-func (f *Facade) answered(m wire.Message) {
+// answered takes the host's answer: to a question of ours, or to a request of
+// the upstream, which goes to the connection that asked, if that is still there.
+func (f *Facade) answered(ctx context.Context, m wire.Message) {
 	f.mu.Lock()
+	if q := f.consulted(m); q != nil {
+		f.mu.Unlock()
+		f.decided(ctx, q, m)
+		return
+	}
 	q, asked := f.fromUp[m.Key()]
 	delete(f.fromUp, m.Key())
 	if !asked {
@@ -599,6 +608,9 @@ func (f *Facade) responded(ctx context.Context, l *link, m wire.Message) {
 func (f *Facade) deliver(ctx context.Context, l *link, p *pending, m wire.Message, swallow bool) {
 	if p.learn != nil {
 		p.learn(m)
+	}
+	if p.tool != "" {
+		f.forgive(p.tool, m)
 	}
 	switch {
 	case p.probe:

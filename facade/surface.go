@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,7 +22,7 @@ import (
 
 // surfaceFormat is raised when a rendering comes out otherwise than before for
 // the same program version, catalog and config.
-const surfaceFormat = "2"
+const surfaceFormat = "3"
 
 // A surface is what tools/list shows of one catalog, and the names by which
 // its tools are called. It does not change.
@@ -35,12 +36,14 @@ type surface struct {
 	meta    map[string]string // which meta-tool a name is
 	kind    map[string]string // the name of a meta-tool
 	names   func() *names
+	effects func() map[string]effect // of the tools that do not simply write, by the upstream's name; only if it matters
 }
 
 // openSurface reads what render has made.
 func openSurface(stored []byte) *surface {
 	s := &surface{json: stored, meta: map[string]string{}, kind: map[string]string{}}
 	s.names = func() *names { return openNames(gjson.Result{}) }
+	s.effects = func() map[string]effect { return nil }
 	gjson.ParseBytes(stored).ForEach(func(key, v gjson.Result) bool {
 		switch key.Str {
 		case "hidden":
@@ -57,6 +60,8 @@ func openSurface(stored []byte) *surface {
 			s.tools = []byte(v.Raw)
 		case "names":
 			s.names = sync.OnceValue(func() *names { return openNames(v) })
+		case "effects":
+			s.effects = sync.OnceValue(func() map[string]effect { return openEffects(v) })
 		}
 		return true
 	})
@@ -69,6 +74,25 @@ func (s *surface) nameMetaTools(stored gjson.Result) {
 		s.meta[name.Str], s.kind[kind.Str] = kind.Str, name.Str
 		return true
 	})
+}
+
+func openEffects(stored gjson.Result) map[string]effect {
+	effects := map[string]effect{}
+	stored.ForEach(func(tool, e gjson.Result) bool {
+		effects[tool.Str] = effect(e.Int())
+		return true
+	})
+	return effects
+}
+
+// changing are the tools that do not only read.
+func (s *surface) changing() (tools []string) {
+	for _, tool := range s.names().shown {
+		if s.effects()[tool] != reads {
+			tools = append(tools, tool)
+		}
+	}
+	return tools
 }
 
 // fingerprint names everything besides the catalog that shapes a surface.
@@ -87,7 +111,10 @@ func (f *Facade) render(c *catalog.Catalog, handshake []byte) *surface {
 	tools, hidden := f.show(all, pick, shown)
 	empty := len(all) == 0 && !gjson.GetBytes(handshake, "capabilities.tools").Exists()
 	about := ""
-	offered := !empty && (pick.meta || pick.whole && len(hidden) > 0)
+	if f.o.Server.Split && f.nothingReads(c) {
+		f.log.Warn("no tool is marked as read-only: call runs none", "key", "split")
+	}
+	offered := !empty && (pick.meta || pick.whole && len(hidden) > 0 || f.asksModel() && slices.ContainsFunc(all, f.isDelicate))
 	if offered {
 		r := f.reached(c, hidden, handshake)
 		about = r.about
@@ -95,11 +122,27 @@ func (f *Facade) render(c *catalog.Catalog, handshake []byte) *surface {
 	}
 	b := fmt.Appendf(nil, `{"hidden":%d,"offered":%t,"empty":%t,"about":`, len(hidden), offered, empty)
 	b = append(wire.AppendString(b, about), `,"meta":`...)
-	b = appendPairs(b, metaTools[:], func(kind string) string { return meta[kind] })
+	b = appendPairs(b, f.kinds(), func(kind string) string { return meta[kind] })
 	b = append(append(b, `,"tools":[`...), bytes.Join(tools, []byte(","))...)
 	b = append(b, `],"names":`...)
-	b = append(appendPairs(b, toolNames(all), func(name string) string { return shown[name] }), '}')
-	return openSurface(b)
+	b = appendPairs(b, toolNames(all), func(name string) string { return shown[name] })
+	return openSurface(append(f.appendEffects(b, all), '}'))
+}
+
+// appendEffects appends what the tools do, so that a call needs no catalog to be
+// judged.
+func (f *Facade) appendEffects(b []byte, all []catalog.Tool) []byte {
+	if !f.guarded() {
+		return b
+	}
+	b = append(b, `,"effects":{`...)
+	for _, t := range all {
+		if e := f.effectOf(t); e != writes {
+			b = append(wire.AppendString(b, t.Name), ':')
+			b = append(strconv.AppendInt(b, int64(e), 10), ',')
+		}
+	}
+	return append(bytes.TrimSuffix(b, []byte(",")), '}')
 }
 
 // bare is the surface without a catalog: the meta-tools, which say why.
@@ -138,6 +181,17 @@ type choice struct {
 func Level(s *config.Server, c *catalog.Catalog) string {
 	f := New(Options{Server: s})
 	return f.choose(f.reachable(legacy, c, slog.LevelDebug)).level
+}
+
+// NothingReads reports whether a catalog has tools, none of which only reads.
+func NothingReads(s *config.Server, c *catalog.Catalog) bool {
+	f := New(Options{Server: s})
+	return f.nothingReads(f.reachable(legacy, c, slog.LevelDebug))
+}
+
+func (f *Facade) nothingReads(c *catalog.Catalog) bool {
+	only := func(t catalog.Tool) bool { return f.effectOf(t) == reads }
+	return len(c.Tools()) > 0 && !slices.ContainsFunc(c.Tools(), only)
 }
 
 // choose picks the tools to show: the used ones, or all. Without "used" a
@@ -248,7 +302,7 @@ func (f *Facade) show(all []catalog.Tool, pick choice, shown map[string]string) 
 // trim is a tool as the host is shown it. The error says why no host can take
 // it.
 func (f *Facade) trim(t catalog.Tool, name, level string, used bool) ([]byte, error) {
-	b := compact.Tool(t.Raw, compact.Options{Level: level, Keep: f.o.Server.Keep})
+	b := compact.Tool(f.overruled(t), compact.Options{Level: level, Keep: f.o.Server.Keep})
 	if name != t.Name {
 		b = wire.SetMember(b, "name", wire.AppendString(nil, name))
 	}

@@ -14,8 +14,6 @@ func (s *Server) Unbuilt() error {
 		set  bool
 		hint string
 	}{
-		{"confirm", s.Confirm != "none" && s.Confirm != "", remove},
-		{"split", s.Split, remove},
 		{"drift", s.Drift == "block", remove},
 		{"credentialId", u.CredentialID != "", header},
 		{"tokenCommand", u.TokenCommand != nil, header},
