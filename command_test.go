@@ -200,7 +200,14 @@ func TestExitCode(t *testing.T) {
 func TestInPlaceName(t *testing.T) {
 	tests := []struct{ name, flags, want string }{
 		{"takes the last word", "-- npx -y @acme/mcp-server", "mcp-server"},
-		{"takes a file's name", "-- node /srv/acme/server.js", "server"},
+		{"takes a file's name", "-- node /srv/acme-server.js", "acme-server"},
+		{"takes its folder's if that says more", "-- node /srv/acme/dist/index.js", "acme"},
+		{"has no better one", "-- node server.js", "server"},
+		{"cuts no word of a long one", "-- node /srv/the-acme-server-with-quite-a-long-name.js", "the-acme-server-with-quite-a"},
+		{"cuts one that is all there is", "-- node /srv/abcdefghijklmnopqrstuvwxyzabcdefghijkl.js", "abcdefghijklmnopqrstuvwxyzabcdef"},
+		{"takes the path of this machine's URL", "--url http://127.0.0.1:3000/acme/mcp", "acme"},
+		{"takes its port where the path says nothing", "--url http://localhost:3000/mcp", "local-3000"},
+		{"takes no token from a path", "--url http://[::1]:3000/sk-live-hunter2", "local-3000"},
 		{"leaves out flags", "-- acme-mcp --stdio", "acme-mcp"},
 		{"leaves out the value of a flag", "-- acme-mcp --token hunter2", "acme-mcp"},
 		{"leaves out the value of a short flag", "-- acme-mcp -k hunter2", "acme-mcp"},

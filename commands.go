@@ -42,6 +42,9 @@ func describe(ctx context.Context, e *env, o *options, args []string) error {
 	if len(names) == 0 {
 		return usage("describe which tool?")
 	}
+	if err := hidden(s, "describe", names); err != nil {
+		return err
+	}
 	if err := e.fetch(ctx, o, s); err != nil {
 		return err
 	}
@@ -57,6 +60,9 @@ func call(ctx context.Context, e *env, o *options, args []string) error {
 	if len(words) == 0 || len(words) > 2 {
 		return usage("call takes a tool and one JSON object of arguments")
 	}
+	if err := hidden(s, "call", words[:1]); err != nil {
+		return err
+	}
 	params := object("tool", words[0])
 	if len(words) == 2 {
 		given, err := e.arguments(ctx, words[1])
@@ -65,10 +71,24 @@ func call(ctx context.Context, e *env, o *options, args []string) error {
 		}
 		params = wire.SetMember(params, "args", given)
 	}
+	if s.Split {
+		fmt.Fprintf(e.stderr, "mcp-facade: %s: \"split\" is for hosts: here call runs tools that write, too\n", s.Name)
+	}
 	if o.yes {
 		params = wire.SetMember(params, "confirm", []byte("true"))
 	}
 	return e.meta(ctx, o, s, "call", params)
+}
+
+// hidden says that the config keeps away a tool that is asked for by its name: a
+// person may know, a model is told that there is none.
+func hidden(s *config.Server, op string, names []string) error {
+	for _, name := range names {
+		if config.Match(s.Hide, name) {
+			return &upstream.Error{Server: s.Name, Op: op, Err: fmt.Errorf("%q is hidden by the config", name), Hint: `take it out of "hide"`}
+		}
+	}
+	return nil
 }
 
 // arguments are those of a call: a raw object, or "-" for the one on stdin.
@@ -149,7 +169,7 @@ func (e *env) fetch(ctx context.Context, o *options, s *config.Server) error {
 // needs no other tool for what writes, and agrees by a flag.
 func (e *env) meta(ctx context.Context, o *options, s *config.Server, kind string, params []byte) error {
 	s.Surface, s.Auto, s.Used = "meta", false, nil
-	s.Split, s.ConfirmBy = false, "argument"
+	s.Split, s.ConfirmBy = false, config.ByFlag
 	return e.withHost(ctx, o, s, slog.LevelError, func(h *host) error {
 		list, err := h.tools()
 		if err != nil {
@@ -208,16 +228,12 @@ func printResult(e *env, o *options, s *config.Server, kind string, r gjson.Resu
 	if o.json {
 		fmt.Fprintln(e.stdout, r.Raw)
 	} else {
-		fmt.Fprintln(e.stdout, text(r))
+		fmt.Fprintln(e.stdout, facade.ForPerson(text(r)))
 	}
 	if !r.Get("isError").Bool() {
 		return nil
 	}
-	err := &upstream.Error{Server: s.Name, Op: kind, Err: errors.New("the answer is an error")}
-	if kind == "call" && s.Confirm != "none" && !o.yes {
-		err.Hint = "the same with --yes, if it is your consent that is missing"
-	}
-	return err
+	return &upstream.Error{Server: s.Name, Op: kind, Err: errors.New("the answer is an error")}
 }
 
 // refresh fetches the lists of a server now and prints what changed.

@@ -104,7 +104,8 @@ func saved(before, after int) string {
 }
 
 // notes say what the facade is worth where the host itself spares a model the
-// tools, and which used tools cost much. There are none without a catalog.
+// tools, which used tools cost much, and what of the config the tools do not bear
+// out. There are none without a catalog.
 func (f *figures) notes(s *config.Server, c *catalog.Catalog, lines []toolLine) []string {
 	if c == nil {
 		return []string{}
@@ -119,7 +120,7 @@ func (f *figures) notes(s *config.Server, c *catalog.Catalog, lines []toolLine) 
 	default:
 		deferring += "nothing is saved there."
 	}
-	return append([]string{deferring}, costly(s, c, lines)...)
+	return slices.Concat([]string{deferring}, costly(s, c, lines), facade.Audit(s, c))
 }
 
 // costlyTokens is from where on a used tool is worth a second thought. The

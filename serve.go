@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -41,6 +42,7 @@ func serve(ctx context.Context, e *env, o *options, _ []string) error {
 	if e.terminal {
 		fmt.Fprintf(e.stderr, "mcp-facade: %s: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try %s\n", s.Name, o.again(s))
 	}
+	e.unguarded(o, s)
 	debug.SetMemoryLimit(memoryLimit)
 	if e.polled {
 		// A frame goes through a chain of goroutines, one after the other. On
@@ -69,6 +71,19 @@ func (e *env) splits(o *options, s *config.Server) error {
 		return nil
 	}
 	return s.Fault("split", errors.New("no tool is marked as read-only: call would run none"), `name those that only read in "readOnly", or remove the key`)
+}
+
+// unguarded warns of a guard that asks for no tool, by the tools as they were
+// listed last.
+func (e *env) unguarded(o *options, s *config.Server) {
+	if s.Confirm != "destructive" {
+		return
+	}
+	if _, c, err := e.cached(o, s); err == nil {
+		if why := facade.Unguarded(s, c); why != "" {
+			e.logger(o, s.Name, slog.LevelWarn).Warn(why, "key", "confirm")
+		}
+	}
 }
 
 // asks reports whether the flags name a server.
@@ -139,9 +154,29 @@ func (o *options) remote(name string) (*config.Server, error) {
 	}
 	s, err := config.InPlaceURL(name, o.url, headers)
 	if err != nil {
-		return nil, usage("%v", err)
+		return nil, &usageError{what: err.Error(), hint: withScheme(o.url)}
 	}
 	return s, nil
+}
+
+// withScheme is how a URL is written that begins with its host, "" for another.
+// Only the host is repeated: the rest may be secret.
+func withScheme(text string) string {
+	host, _, _ := strings.Cut(text, "/")
+	u, err := url.Parse("http://" + host)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Host != host || strings.HasSuffix(host, ":"):
+		return ""
+	case loopback(u.Hostname()):
+		return "--url http://" + host + "/…"
+	}
+	return "--url https://" + host + "/…"
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // inPlaceName is what a server that is in no file is called until it says its
@@ -152,10 +187,40 @@ func (o *options) inPlaceName() (string, error) {
 		return "", usage("--name %q: want letters or digits", o.name)
 	}
 	if u, err := url.Parse(o.url); err == nil {
-		name = cmp.Or(name, facade.CleanName(u.Hostname()))
+		name = cmp.Or(name, inWords(urlName(u)))
 	}
-	return cmp.Or(name, facade.CleanName(commandName(o.inPlace)), "upstream"), nil
+	return cmp.Or(name, inWords(commandName(o.inPlace)), "upstream"), nil
 }
+
+// inWords is a text as a name that does not end within a word, if it has several.
+func inWords(text string) string {
+	name := facade.CleanName(text)
+	rest := facade.CleanName(text[min(len(name), len(text)):])
+	if end := strings.LastIndexByte(name, '-'); end > 0 && rest != "" && facade.CleanName(name+"x") == name {
+		return name[:end]
+	}
+	return name
+}
+
+// urlName is the host of a URL. That of this machine says nothing: there it is
+// the last word of the path that does, or the port.
+func urlName(u *url.URL) string {
+	if !loopback(u.Hostname()) {
+		return u.Hostname()
+	}
+	words := strings.Split(u.Path, "/")
+	slices.Reverse(words)
+	for _, w := range words {
+		if name := hostOf(w); name != "" && !slices.Contains(plainWords[:], name) && facade.CleanName(name) != "" {
+			return name
+		}
+	}
+	return strings.TrimSuffix("local-"+u.Port(), "-")
+}
+
+// plainWords are words of paths that say nothing of the server.
+var plainWords = [...]string{"mcp", "sse", "api", "v1", "v2", "http", "stream", "message", "messages",
+	"index", "main", "server", "cli", "start", "run", "dist", "build", "src", "lib", "bin", "out", "app"}
 
 // commandName is the last word of a command that is not a flag and not the
 // value of one: that may be a secret.
@@ -168,8 +233,20 @@ func commandName(words []string) (name string) {
 		after = w
 	}
 	name, _, _ = strings.Cut(name, "?")
-	name = path.Base(filepath.ToSlash(name))
-	return strings.TrimSuffix(name, path.Ext(name))
+	return pathName(filepath.ToSlash(name))
+}
+
+// pathName is the last word of a path that says something, without its ending.
+func pathName(file string) string {
+	last := strings.TrimSuffix(path.Base(file), path.Ext(file))
+	for name, dir := last, path.Dir(file); ; name, dir = path.Base(dir), path.Dir(dir) {
+		switch {
+		case name == "." || name == "/" || name == "..":
+			return last
+		case !slices.Contains(plainWords[:], name):
+			return name
+		}
+	}
 }
 
 // hostOf is a word of a command as a name: of a URL the host, without the user

@@ -78,12 +78,12 @@ func tools(ctx context.Context, e *env, o *options, args []string) error {
 	return nil
 }
 
-// surface is what a host is shown.
+// surface is what a host is shown. What is to be said of it is in the notes.
 func (e *env) surface(ctx context.Context, o *options, s *config.Server) (list []gjson.Result, err error) {
 	if err := e.fetch(ctx, o, s); err != nil {
 		return nil, err
 	}
-	err = e.withHost(ctx, o, s, slog.LevelWarn, func(h *host) error {
+	err = e.withHost(ctx, o, s, slog.LevelError, func(h *host) error {
 		list, err = h.tools()
 		return err
 	})

@@ -264,7 +264,7 @@ func (t *trial) printSteps(w io.Writer) {
 	fmt.Fprintf(w, "\ndescribe %s\n\n", t.Describe.Asked)
 	printBlock(w, t.Describe.Answer, 6)
 	if t.Call == nil {
-		fmt.Fprintln(w, "\nNo tool was called, because it could change something: mcp-facade call does it.")
+		fmt.Fprintln(w, "\nNo tool was called: try leaves that to you, by mcp-facade call.")
 		return
 	}
 	fmt.Fprintf(w, "\ncall %s\n\n", t.Call.Asked)

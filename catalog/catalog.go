@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"mcp-facade/compact"
+
 	"github.com/tidwall/gjson"
 )
 
@@ -26,6 +28,11 @@ type Tool struct {
 	InputSchema []byte // as written; nil if absent
 	ReadOnly    bool   // annotations.readOnlyHint is true
 	Destructive bool   // annotations.destructiveHint is true; absent counts as false here
+}
+
+// Deprecated reports whether the tool says that it is out of use.
+func (t *Tool) Deprecated() bool {
+	return compact.Deprecated(t.Description) != "" || t.Title != "" && compact.Deprecated(t.Title) != ""
 }
 
 // A Catalog is an upstream's tools. It never changes once made, and its

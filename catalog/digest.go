@@ -15,7 +15,9 @@ const maxDigest = 64
 // is one or two words of the tools' names, singular or plural as they mostly
 // are, in lower-case letters and digits and of at most 24 characters. own are
 // names of the server itself, whose words are left out; "" if they are not
-// known.
+// known. Only where no name tells anything, as those of HTTP verbs do not, the
+// nouns are two words of own and a few things that the descriptions speak of,
+// of those that our synonyms know.
 func (c *Catalog) Digest(tools []Tool, own string) []string {
 	n := nounsOf(tools, c.habits(own))
 	common := n.common(tools)
@@ -35,6 +37,9 @@ func (c *Catalog) Digest(tools []Tool, own string) []string {
 			covered[t] = true
 		}
 		left = slices.DeleteFunc(left, func(other int) bool { return other == id })
+	}
+	if digest == nil && len(tools) > 0 {
+		return otherNouns(tools, own)
 	}
 	return digest
 }

@@ -18,7 +18,9 @@ type searchIndex struct {
 	pairs   map[pair]int32     // neighbours in a name or a first sentence → their number
 	paired  lists              // of the pairs
 	related synonyms
+	sayings sayings
 	names   []float32 // by tool: how telling the words of its name are together
+	natures []nature  // by tool
 	rarest  float32   // how telling a term is that no tool has
 	scratch sync.Pool // of *search
 }
@@ -67,6 +69,7 @@ type indexBuilder struct {
 	paired  counter
 	lengths
 	names  [][]int32 // by tool: the telling terms of its name
+	nature []nature  // by tool
 	reader wordReader
 	joined []byte // the last word, and room for the one after it
 	parameters
@@ -82,6 +85,7 @@ func buildIndex(tools []Tool, keywords map[string][]string) *searchIndex {
 		paired:  newCounter(8 * len(tools)),
 		lengths: make(lengths, len(tools)),
 		names:   make([][]int32, len(tools)),
+		nature:  make([]nature, len(tools)),
 		reader:  wordReader{search: true},
 	}
 	for i := range tools {
@@ -96,6 +100,7 @@ func wordsOf(n int) int { return 1000 + 5*n }
 // add counts the words of a tool. Tools are added in order.
 func (b *indexBuilder) add(i int32, tool *Tool, keywords []string) {
 	b.count(i, nameField, tool.Name, maxTextWords)
+	b.nature[i] = b.natureOf(tool)
 	if len(b.counts.entries)+len(b.paired.entries) > maxPostings {
 		return
 	}
@@ -220,12 +225,12 @@ func (b *indexBuilder) term(term string) int32 {
 
 // finish weighs what was counted.
 func (b *indexBuilder) finish() *searchIndex {
-	related := b.synonyms()
+	related, sayings := b.synonyms(), b.sayings()
 	factors := b.factors()
 	x := &searchIndex{
 		words: b.words, terms: b.terms, texts: b.texts, letters: b.letters, lists: b.counts.weigh(factors),
 		pairs: b.pairs, paired: b.paired.weigh(factors),
-		related: related, names: make([]float32, len(b.names)), rarest: rarities(len(b.names))[0],
+		related: related, sayings: sayings, names: make([]float32, len(b.names)), natures: b.nature, rarest: rarities(len(b.names))[0],
 	}
 	for tool, terms := range b.names {
 		for _, t := range terms {

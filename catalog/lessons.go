@@ -181,7 +181,9 @@ func (s *search) teach(l *Lessons, top []ranked, n int, find func(tool string) (
 		best = top[0].score
 	}
 	for i := range top {
-		top[i].score *= 1 + taughtBonus*take(shares, top[i].tool)
+		if share := take(shares, top[i].tool); share > 0 { // whatever it seems to do, it was meant
+			top[i].score *= (1 + taughtBonus*share) * s.favours.most() / s.favours[s.index.natures[top[i].tool]]
+		}
 	}
 	for _, tool := range slices.Sorted(maps.Keys(shares)) {
 		if len(top) < n && shares[tool] >= minTaught {

@@ -15,7 +15,7 @@ func stopWord(w string) bool {
 		"please", "re", "really", "same", "she", "should", "so", "some", "such",
 		"t", "than", "thank", "thanks", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those",
 		"through", "to", "too", "tool", "try", "under", "until", "up", "us", "use", "used", "using",
-		"ve", "very", "via", "want", "was", "we", "were", "what", "when", "where", "whether", "which", "while", "who",
+		"ve", "very", "via", "want", "was", "we", "were", "what", "whats", "when", "where", "whether", "which", "while", "who",
 		"whose", "why", "will", "wish", "with", "within", "without", "would", "yes", "you", "your", "yours":
 		return true
 	}
@@ -87,6 +87,33 @@ func plainVerb(w string) bool {
 		"stop", "submit", "subscribe", "switch", "sync", "synthesize", "take", "terminate", "toggle", "track", "transfer", "translate",
 		"unarchive", "unassign", "unlock", "unmerge", "unmute", "unpin", "unpublish", "unregister", "unset", "unstar", "unsubscribe",
 		"update", "upload", "upsert", "validate", "verify", "wait", "write":
+		return true
+	}
+	return false
+}
+
+// reading reports whether a word of a name says that a tool only tells what is
+// there.
+func reading(w string) bool {
+	switch w {
+	case "browse", "check", "count", "describe", "discover", "explain", "fetch", "find", "get", "inspect", "list", "lookup", "query", "read",
+		"retrieve", "search", "show", "summarize", "view":
+		return true
+	}
+	return false
+}
+
+// writing reports whether a word says that something is to be changed.
+func writing(w string) bool {
+	switch w {
+	case "abort", "accept", "activate", "add", "append", "apply", "approve", "archive", "assign", "attach", "book", "cancel", "change", "clear",
+		"clone", "close", "complete", "configure", "convert", "copy", "create", "deactivate", "decline", "delete", "deploy", "destroy", "detach",
+		"disable", "disconnect", "dismiss", "drop", "duplicate", "edit", "enable", "erase", "execute", "forward", "import", "insert", "install",
+		"invite", "join", "kill", "launch", "leave", "lock", "make", "manage", "mark", "merge", "modify", "move", "mute", "patch", "pause", "pin",
+		"post", "publish", "push", "put", "register", "reject", "remove", "rename", "reorder", "replace", "reply", "rerun", "reset", "resolve",
+		"respond", "restart", "restore", "resume", "revoke", "run", "save", "schedule", "send", "set", "share", "snooze", "start", "stop",
+		"submit", "subscribe", "terminate", "toggle", "transfer", "trigger", "unarchive", "unassign", "undo", "unlock", "unmute", "unpin",
+		"unpublish", "unset", "unsubscribe", "update", "upload", "upsert", "write":
 		return true
 	}
 	return false

@@ -1,5 +1,7 @@
 package catalog
 
+import "strings"
+
 // How much of a query counts: so many bytes, so many words that say something,
 // and so many words that no tool has and that may be misspelt.
 const (
@@ -20,6 +22,7 @@ type query struct {
 	wishes   []wish
 	accepted []choice // of all wishes, one after the other
 	misspelt int      // how many words may still be
+	question bool     // whether it ends with a question mark
 	matcher  matcher
 }
 
@@ -28,6 +31,7 @@ type queryWord struct {
 	meaning
 	from, to int  // where it is in the text
 	apart    bool // whether more than a change of case or kind is before it
+	hyphen   bool // whether a hyphen is, and nothing else
 	capital  bool // whether it begins with a capital
 }
 
@@ -42,15 +46,20 @@ type choice struct {
 	postings []posting
 	rare     float32
 	weight   float32
+	named    bool // whether only names count
 }
 
 // read reads a text.
 func (q *query) read(text string) {
 	q.text, q.words, q.wishes, q.accepted = q.text[:0], q.words[:0], q.wishes[:0], q.accepted[:0]
-	q.misspelt = maxMisspelt
+	q.misspelt, q.question = maxMisspelt, strings.HasSuffix(strings.TrimRight(text, " )\"'\n"), "?")
 	telling := q.split(text[:min(len(text), maxQueryBytes)])
+	done := 0
 	for i := range q.words {
 		w := &q.words[i]
+		if done = max(done, i+q.idiom(i)); i < done {
+			continue
+		}
 		if w.sort == stop && telling > 0 {
 			q.wish(i, q.whole)
 		} else if !q.repeats(i) {
@@ -66,7 +75,7 @@ func (q *query) split(text string) (telling int) {
 	for telling < maxQuery && len(q.words) < 3*maxQuery && q.reader.next() {
 		from := len(q.text)
 		q.text = append(q.text, q.reader.word...)
-		w := queryWord{q.index.meaning(q.reader.word), from, len(q.text), q.reader.apart, q.reader.capital}
+		w := queryWord{q.index.meaning(q.reader.word), from, len(q.text), q.reader.apart, q.reader.hyphen, q.reader.capital}
 		q.words = append(q.words, w)
 		if w.sort != stop {
 			telling++
@@ -112,7 +121,12 @@ func (q *query) choices(i int) {
 	w, start := &q.words[i], len(q.accepted)
 	if w.term != none {
 		q.accept(w.term, 1)
-		q.index.related.of(w.term, q.accept)
+		q.index.related.of(w.term, q.acceptFor)
+		q.index.sayings.at(q.words[i:i+1], func(said *idiom) {
+			if !said.alone {
+				q.otherwise(said)
+			}
+		})
 	}
 	q.whole(i)
 	q.parts(i, len(q.accepted) == start)
@@ -135,20 +149,30 @@ func (q *query) accept(term int32, weight float32) {
 	}
 }
 
+// acceptFor accepts what stands for a term: in names alone, if it does so only
+// among other things.
+func (q *query) acceptFor(term int32, weight float32) {
+	start := len(q.accepted)
+	q.accept(term, weight)
+	if len(q.accepted) > start {
+		q.accepted[start].named = weight == wayWeight
+	}
+}
+
 func (l *lists) choice(term int32, weight float32) choice {
-	return choice{l.of(term), l.rare[term], weight}
+	return choice{postings: l.of(term), rare: l.rare[term], weight: weight}
 }
 
 // whole accepts what a word makes with the next one: their being neighbours,
 // with stop words between them or without, and the "worklog" of work log or of
 // log work. A stop word makes something only with what follows at once, as in
-// MySQL.
+// MySQL or to-do.
 func (q *query) whole(i int) {
 	if i+1 == len(q.words) {
 		return
 	}
 	w, next := &q.words[i], &q.words[i+1]
-	if w.sort != stop || !next.apart {
+	if w.sort != stop || !next.apart || next.hyphen {
 		q.compound(i, i+1)
 	}
 	if w.sort == stop {
@@ -167,8 +191,16 @@ func (q *query) whole(i int) {
 func (q *query) compound(i, j int) {
 	n := len(q.text)
 	q.text = append(append(q.text, q.word(i)...), q.word(j)...)
-	if m, met := q.index.words[string(q.text[n:])]; met {
+	m, met := q.index.words[string(q.text[n:])]
+	if !met && q.words[j].hyphen {
+		m = q.index.meaning(q.text[n:])
+		met = m.term != none
+	}
+	if met {
 		q.accept(m.term, 1)
+		if q.words[j].hyphen {
+			q.index.related.of(m.term, q.acceptFor)
+		}
 	}
 	q.text = q.text[:n]
 }
@@ -186,10 +218,13 @@ func (q *query) telling(i int) int {
 
 // neighbours accepts two terms that are neighbours, and reports whether any
 // tool has such.
-func (q *query) neighbours(first, second int32) bool {
+func (q *query) neighbours(first, second int32) bool { return q.neighboursFor(first, second, 1) }
+
+// neighboursFor is neighbours at another weight.
+func (q *query) neighboursFor(first, second int32, weight float32) bool {
 	id, met := q.index.pairs[pair{first, second}]
 	if met {
-		q.accepted = append(q.accepted, q.index.paired.choice(id, 1))
+		q.accepted = append(q.accepted, q.index.paired.choice(id, weight))
 	}
 	return met
 }

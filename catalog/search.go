@@ -52,9 +52,10 @@ func (c *Catalog) searchIndex() *searchIndex {
 // again.
 type search struct {
 	query
-	tools []account // of all
-	found []int32   // the tools that have anything of the query
-	top   []ranked
+	tools   []account // of all
+	found   []int32   // the tools that have anything of the query
+	top     []ranked
+	favours favour
 }
 
 // An account is what a tool has of a query: how much it is about the words that
@@ -97,6 +98,9 @@ func (s *search) score() {
 // several such things, a tool has the best.
 func (s *search) grant(wish int32, weight float32, c choice) {
 	for _, p := range c.postings {
+		if c.named && !p.named() {
+			continue
+		}
 		a := &s.tools[p.tool()]
 		if a.wish != wish {
 			if a.wish == 0 {
@@ -137,6 +141,7 @@ const nameBonus = 1
 // of a part of it.
 func (s *search) best(n int) []ranked {
 	s.top = s.top[:0]
+	s.favours = s.favour()
 	var all float32
 	for _, w := range s.wishes {
 		all += w.weight
@@ -147,6 +152,7 @@ func (s *search) best(n int) []ranked {
 		if name := s.index.names[tool]; name > 0 {
 			r.score *= 1 + nameBonus*min(1, a.name.sum/name)
 		}
+		r.score *= s.favours[s.index.natures[tool]]
 		if len(s.top) == n && r.score < s.top[n-1].score {
 			continue // as it would be with less
 		}

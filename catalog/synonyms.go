@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// What a word counts for another: for one that is a form of it, and for one
-// that means about the same.
+// What a word counts for another: for one that is a form of it, for one that
+// means about the same, and for one that does so among other things.
 const (
 	formWeight    = .8
 	synonymWeight = .5
+	wayWeight     = .4
 )
 
 // synonyms are groups of terms that stand for one another.
@@ -40,10 +41,23 @@ func (b *indexBuilder) addGroups(s *synonyms, groups string, weight float32) {
 	}
 }
 
+// addWays makes the first word of each list stand for the others too.
+func (b *indexBuilder) addWays(s *synonyms, lists string) {
+	for words := range strings.SplitSeq(lists, ";") {
+		var terms []int32
+		for word := range strings.FieldsSeq(words) {
+			terms = append(terms, b.term(term(word)))
+		}
+		s.members = append(s.members, member{terms[0], int32(len(s.groups))})
+		s.groups = append(s.groups, synonymGroup{terms, wayWeight})
+	}
+}
+
 // synonyms are those of this file.
 func (b *indexBuilder) synonyms() (s synonyms) {
 	b.addGroups(&s, forms, formWeight)
 	b.addGroups(&s, likewise, synonymWeight)
+	b.addWays(&s, ways)
 	slices.SortFunc(s.members, func(a, b member) int { return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.group, b.group)) })
 	return s
 }
@@ -78,17 +92,20 @@ application app; message msg; environment env; administrator admin; account acct
 information info; temperature temp; latitude lat; longitude lng lon long; maximum max; minimum min;
 average avg mean; parameter param; argument arg; specification spec; statistics stats; production prod;
 development dev; command cmd; reference ref; previous prev; quantity qty; department dept;
-university college school; identifier id; timezone tz
+university college school; identifier id; timezone tz; theater theatre; fiber fibre; meter metre; liter litre;
+check cheque; program programme; defense defence; offense offence; practice practise; 
+tire tyre; postcode zipcode; aluminum aluminium; airplane aeroplane; jewelry jewellery; plow plough
 `
 
 // likewise are groups of words, of which one is often used where a tool's
 // author has used another.
 const likewise = `
 create add new make insert build generate; delete remove erase destroy drop clear purge discard trash;
+trash bin rubbish garbage waste recycle; sprint iteration cycle; unread unseen new;
 get fetch retrieve read obtain show view display; list enumerate show browse;
 update edit modify change set alter adjust patch; search find lookup query seek discover locate;
 send post submit deliver transmit; run execute start launch invoke trigger perform begin;
-stop cancel abort terminate halt kill end; enable activate; disable deactivate; open launch; close shut resolve;
+stop cancel abort terminate halt kill end; enable activate; disable deactivate; open launch; close shut resolve finish complete;
 copy duplicate clone replicate; move transfer relocate migrate; rename retitle; replace substitute swap;
 merge combine join consolidate unite concatenate; split divide separate; compare diff difference contrast versus;
 convert transform translate change; download fetch save export; upload import attach put; save store persist keep;
@@ -164,4 +181,12 @@ bible scripture verse; horoscope zodiac astrology; fortune tarot; ingredient foo
 grocery supermarket; menu dish; bus transit subway metro; bike bicycle cycling; boat ship vessel cruise;
 timer countdown stopwatch; soccer football; standings ranking leaderboard; bet odds; dice roll; lottery jackpot;
 volunteer charity donation; brainstorm idea inspiration; goal objective target; habit routine; skill ability
+`
+
+// ways are words that people say and, after each, those by which its author may
+// call a tool that does that among other things.
+const ways = `
+close update transition write; reopen update transition open; finish update complete transition; complete update transition close;
+rename update edit; assign update; create write manage; add write manage; update write manage; edit write manage;
+delete write manage; remove write manage; archive update; approve review; trash delete remove; bin delete remove
 `

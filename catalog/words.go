@@ -18,6 +18,7 @@ type wordReader struct {
 	search  bool   // whether letters lose their accents, and each character of a script without spaces is a word
 	word    []byte // the word that next has found, until it is called again
 	capital bool   // whether it begins with a capital
+	hyphen  bool   // whether a hyphen is between it and the one before, and nothing else
 	apart   bool   // whether more than a change of case or kind is between it and the one before
 	later   bool   // whether a word came before, so that an s may be a possessive
 }
@@ -27,7 +28,7 @@ func (r *wordReader) reset(text string) { r.rest, r.later = text, false }
 
 // next finds the next word. It returns false at the end of the text.
 func (r *wordReader) next() bool {
-	r.word, r.apart = r.word[:0], false
+	r.word, r.apart, r.hyphen = r.word[:0], false, false
 	last := other
 	for i := 0; i < len(r.rest); {
 		c, n := rune(r.rest[i]), 1
@@ -41,6 +42,7 @@ func (r *wordReader) next() bool {
 		}
 		switch {
 		case kind == other:
+			r.hyphen = c == '-' && !r.apart
 			r.apart = true
 		case len(r.word) < maxWord:
 			if len(r.word) == 0 {
@@ -216,6 +218,17 @@ func term(word string) string {
 		return word
 	}
 	return stem(word)
+}
+
+// Terms are the words of a text by which it is searched for: without stop words,
+// and each in the form that stands for all others.
+func Terms(text string) (terms []string) {
+	for r := (wordReader{rest: text[:min(len(text), maxQueryBytes)], search: true}); r.next(); {
+		if w := string(r.word); !stopWord(w) {
+			terms = append(terms, term(w))
+		}
+	}
+	return terms
 }
 
 func smallLetters(s string) bool {

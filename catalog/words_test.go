@@ -102,3 +102,9 @@ func TestTerm(t *testing.T) {
 		})
 	}
 }
+
+func TestTerms(t *testing.T) {
+	if got := Terms("List the dueDates of my issues"); !slices.Equal(got, []string{"list", "due", "date", "issu"}) {
+		t.Errorf("Terms are %q", got)
+	}
+}

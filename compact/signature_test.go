@@ -107,3 +107,13 @@ func BenchmarkSignature(b *testing.B) {
 		compact.Signature("list_items", schemas[i%len(schemas)], "Lists the items of a folder. Sorted by name.")
 	}
 }
+
+// Of many parameters those are shown that are asked for, and last those that
+// only say how much is returned.
+func TestSignatureWith(t *testing.T) {
+	const schema = `{"properties":{"page":{},"per_page":{},"a":{},"b":{},"c":{},"d":{},"e":{},"f":{},"g":{},"due_date":{},"h":{},"i":{},"key":{}},"required":["key"]}`
+	line, hidden := compact.SignatureWith([]string{"due_date"}, "t", []byte(schema), "")
+	if want := "t(key: any, due_date?: any, a?: any, b?: any, c?: any, d?: any, …+7)"; line != want || len(hidden) != 7 || hidden[6] != "per_page" {
+		t.Errorf("SignatureWith is %q without %q, want %q", line, hidden, want)
+	}
+}

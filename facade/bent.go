@@ -1,6 +1,7 @@
 package facade
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +25,13 @@ func fold(name string) string {
 	}, strings.ToLower(name))
 }
 
+// folded is a name in its plainest form, without a prefix of ours. One that is too
+// long to be looked for is cut.
+func folded(own []string, name string) string {
+	all := unprefixed(own, name[:min(len(name), maxNameLength)], nil)
+	return strings.Trim(fold(all[len(all)-1]), "_")
+}
+
 // foldedNames find the names of tools in what hosts and models make of them.
 type foldedNames struct {
 	byFold  map[string][]string
@@ -42,26 +50,64 @@ func foldNames(tools []catalog.Tool) foldedNames {
 // serverEnds are what hosts put between a server and a tool.
 func serverEnds() []string { return []string{"__", "/", ".", ":"} }
 
+// maxNameLength bounds the names that are looked for, in bytes: several times what
+// the protocol and hosts allow.
+const maxNameLength = 1 << 10
+
+// isTooLong reports whether a name is that of no tool, whatever the catalog.
+func isTooLong(name string) bool {
+	bare, _ := cutTag(name)
+	return len(bare) > maxNameLength
+}
+
 // meant are the tools of the catalog that a name may mean: the one of that
-// name; failing that, those of which a host or a model may have made it.
-func (f *Facade) meant(s *surface, m *memo, name string) []string {
+// name; failing that, those of which a host or a model may have made it. They are
+// foreign if what stands before may be another server.
+func meant(own []string, s *surface, m *memo, name string) (tools []string, foreign bool) {
 	name = strings.TrimSpace(name)
-	if up, ok := s.names().upstream(name); ok {
-		return []string{up}
+	if isTooLong(name) {
+		return nil, false
 	}
-	var tools []string
+	if up, ok := s.names().upstream(name); ok {
+		return []string{up}, false
+	}
 	folded := m.folded()
-	for _, bare := range f.unprefixed(name, folded.foreign) {
-		for _, tool := range folded.byFold[fold(bare)] {
+	if bare, tag := cutTag(name); tag != "" {
+		if !isSpecial(tag) && !swallowed(name).Exists() {
+			return nil, false
+		}
+		return meant(own, s, m, bare)
+	}
+	if tools = folded.find(unprefixed(own, name, nil)); tools == nil {
+		tools, foreign = folded.find(unprefixed(own, name, folded.foreign)), true
+	}
+	return tools, foreign && tools != nil
+}
+
+// find are the tools that some names are those of.
+func (n *foldedNames) find(names []string) (tools []string) {
+	for _, name := range names {
+		for _, tool := range n.byFold[fold(name)] {
 			if !slices.Contains(tools, tool) {
 				tools = append(tools, tool)
 			}
 		}
 	}
-	if bare, tag := cutTag(name); tools == nil && tag != "" {
-		return f.meant(s, m, bare)
-	}
 	return tools
+}
+
+// ownNames are what the server is called, folded: in the config, in the names that
+// the host is shown, and by itself.
+func (f *Facade) ownNames(v *view) (own []string) {
+	f.mu.Lock()
+	itself := serverName(v.handshake)
+	f.mu.Unlock()
+	for _, name := range []string{f.name(), f.o.Server.Name, f.o.Server.Prefix, itself, CleanName(itself)} {
+		if name = strings.Trim(fold(name), "_"); name != "" && !slices.Contains(own, name) {
+			own = append(own, name)
+		}
+	}
+	return own
 }
 
 // cutTag is a name without a tag and what follows it, which a model's own format
@@ -77,23 +123,41 @@ func cutTag(name string) (bare, tag string) {
 // stands between; they do not exist if there are none.
 func swallowed(name string) gjson.Result {
 	_, tag := cutTag(name)
-	return lone(tag)
+	if before := wrongTag.FindString(tag); before != "" {
+		return lone(tag[len(before):])
+	}
+	return gjson.Result{}
 }
+
+// wrongTag is what stands between the name of a tool and its arguments in formats
+// with tags.
+var wrongTag = regexp.MustCompile(`^(?:\s*</[\w:-]+>)*\s*(?:<(?:[\w-]+:)?(?:args|arguments|params|parameters|input|parameter(?:\s+name="?(?:args|arguments|params|parameters|input)"?)?)>)?\s*`)
+
+// isSpecial reports whether a tag and what follows it are tokens of a model's own
+// format and say nothing of a call.
+func isSpecial(tag string) bool { return specials.MatchString(tag) }
+
+var specials = regexp.MustCompile(`^(?:<[|｜][\w▁]+[|｜]>\s*(?:analysis|commentary|final|json)?\s*|</[\w:-]+>\s*)+$`)
 
 // maxPrefixes is how many prefixes a name may have, one before the other.
 const maxPrefixes = 3
 
 // unprefixed is a name in lower case, and what is left of it without what hosts
-// put before a tool's name: "mcp__acme__", "mcp_acme_", "acme_", "acme-",
-// "functions." and the like. Before one of ends stands a server of any name.
-func (f *Facade) unprefixed(name string, ends []string) []string {
+// put before the name of a tool of a server that is called as own says:
+// "mcp__acme__", "mcp_acme_", "acme_", "acme-", "functions." and the like. Before
+// one of ends stands a server of any name.
+func unprefixed(own []string, name string, ends []string) []string {
 	low := strings.ToLower(strings.TrimSpace(compact.Line(name)))
 	all := []string{low, strings.Trim(low, separators)}
 	from := 0
 	for range maxPrefixes {
 		until := len(all)
 		for _, name := range all[from:until] {
-			all = f.appendUnprefixed(all, name, ends)
+			for _, bare := range appendUnprefixed(nil, own, name, ends) {
+				if !slices.Contains(all, bare) {
+					all = append(all, bare)
+				}
+			}
 		}
 		from = until
 	}
@@ -101,15 +165,17 @@ func (f *Facade) unprefixed(name string, ends []string) []string {
 }
 
 // appendUnprefixed appends what a name may be without its first prefix.
-func (f *Facade) appendUnprefixed(all []string, name string, ends []string) []string {
+func appendUnprefixed(all, own []string, name string, ends []string) []string {
 	rest, marked := cutMark(name)
-	for _, server := range []string{f.name(), f.o.Server.Prefix, "functions", "default_api"} {
-		server = strings.Trim(fold(server), "_")
-		if n := len(server); n > 0 && n < len(rest) && fold(rest[:n]) == server && strings.ContainsRune(separators, rune(rest[n])) {
+	for _, server := range append([]string{"functions", "default_api"}, own...) {
+		if n := len(server); n < len(rest) && fold(rest[:n]) == server && strings.ContainsRune(separators, rune(rest[n])) {
 			all = append(all, strings.Trim(rest[n:], separators))
 		}
 	}
-	if marked {
+	if server, tool, found := strings.Cut(rest, "__"); found && isOwn(own, server) {
+		all = append(all, strings.Trim(tool, separators))
+	}
+	if marked && ends != nil {
 		ends = append(ends[:len(ends):len(ends)], "__")
 	}
 	for _, end := range ends {
@@ -122,7 +188,7 @@ func (f *Facade) appendUnprefixed(all []string, name string, ends []string) []st
 
 // cutMark cuts off a name what says that it is a tool of an MCP server.
 func cutMark(name string) (rest string, marked bool) {
-	for _, mark := range []string{"mcp__", "mcp_", "mcp-", "mcp.", "mcp/"} {
+	for _, mark := range []string{"mcp__", "mcp_", "mcp-", "mcp.", "mcp/", "mcp:"} {
 		if rest, marked = strings.CutPrefix(name, mark); marked {
 			return rest, true
 		}

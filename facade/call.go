@@ -34,10 +34,8 @@ func (f *Facade) callTool(ctx context.Context, v *view, m wire.Message) {
 	case "describe":
 		f.searching(ctx, v, m, func(c *catalog.Catalog) (string, bool) { return f.describe(v, c, args) })
 	case "call", "call_write":
-		f.searches.called()
 		f.metaCall(ctx, s, &invocation{m: m, view: v, via: kind})
 	default:
-		f.searches.called()
 		f.directCall(ctx, v, s, m, name)
 	}
 }
@@ -142,7 +140,7 @@ func (f *Facade) runDoubtful(ctx context.Context, c *invocation) {
 
 // deny answers a call that is not sent.
 func (f *Facade) deny(v *view, m wire.Message, why error) {
-	f.reply(m, result(v, f.insisting(m, why).Error(), true))
+	f.reply(m, result(v, f.insisting(v, m, why).Error(), true))
 }
 
 // runInner sends the tool that a call of ours asks for. Only name and
@@ -159,10 +157,32 @@ func (f *Facade) runInner(ctx context.Context, c *invocation, o order) {
 	f.run(ctx, c)
 }
 
-// run asks the guard and sends a call, or has the user asked.
+// run asks the guard and sends a call, or has the user asked. Where what the
+// tool does is hearsay, the upstream lists its tools first.
 func (f *Facade) run(ctx context.Context, c *invocation) {
 	f.takeRound(c)
-	switch err := f.allow(c); err {
+	if err := f.allow(c); err != errHearsay {
+		f.heed(ctx, c, err)
+		return
+	}
+	f.holdUp(ctx, c.view, func() {
+		down := f.witness(ctx, c.view)
+		err := f.allow(c)
+		switch {
+		case down != nil && err == errHearsay:
+			f.reply(c.m, f.trouble(c.view, "call "+c.tool, down, false))
+			return
+		case err == errHearsay:
+			c.hearsay = true
+			err = f.judge(c, destroys)
+		}
+		f.heed(ctx, c, err)
+	})
+}
+
+// heed does with a call what the guard has said.
+func (f *Facade) heed(ctx context.Context, c *invocation, err error) {
+	switch err {
 	case nil:
 		f.proceed(ctx, c)
 	case errUnconfirmed:
@@ -178,27 +198,36 @@ func (f *Facade) run(ctx context.Context, c *invocation) {
 // in turn.
 func (f *Facade) confirmed(ctx context.Context, v *view, next func()) {
 	f.mu.Lock()
-	known, inTurn := v.fresh || f.deciding == v, f.deciding != nil
+	known := v.fresh || f.deciding == v
 	tired := v.listing != nil && v.missing != nil // a listing that has been waited for
 	known = known || tired
 	if !known {
 		v.expect()
-		f.deciding = v
 	}
 	f.mu.Unlock()
-	wait := func() {
+	if known {
+		next()
+		return
+	}
+	f.holdUp(ctx, v, func() {
 		f.relistSoon(ctx, v)
 		f.await(ctx, v)
 		next()
-	}
-	switch {
-	case known:
-		next()
-	case inTurn:
+	})
+}
+
+// holdUp runs what waits for a listing of the view. What the host says meanwhile
+// is taken after it.
+func (f *Facade) holdUp(ctx context.Context, v *view, wait func()) {
+	f.mu.Lock()
+	inTurn := f.deciding != nil
+	f.deciding = v
+	f.mu.Unlock()
+	if inTurn {
 		wait()
-	default:
-		f.spawn(func() { wait(); f.catchUp(ctx) })
+		return
 	}
+	f.spawn(func() { wait(); f.catchUp(ctx) })
 }
 
 // hinting is the upstream's answer to a call, with the tool's signature after

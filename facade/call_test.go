@@ -80,7 +80,7 @@ func TestCallReplacesNameAndArgumentsOnly(t *testing.T) {
 			`{"name":"Export","arguments":{"project":1.0, "a":"\u0041","project":9007199254740993}}`},
 		{"takes absent arguments for none", `{"name":"call","arguments":{"tool":"List_Projects"}}`, `{"name":"list_projects","arguments":{}}`},
 		{"takes null for none", `{"name":"call","arguments":{"tool":"list_projects","args":null}}`, `{"name":"list_projects","arguments":{}}`},
-		{"keeps what else is there, in its order", `{"_meta":{"progressToken":1.0},"task":{"ttl":1},"arguments":{"args":{},"tool":"list_projects","x":1},"requestState":"s", "name":"call","inputResponses":{"a":[]},"x":1e400}`,
+		{"keeps what else is there, in its order", `{"_meta":{"progressToken":1.0},"task":{"ttl":1},"arguments":{"args":{},"tool":"list_projects","_meta":1},"requestState":"s", "name":"call","inputResponses":{"a":[]},"x":1e400}`,
 			`{"_meta":{"progressToken":1.0},"task":{"ttl":1},"arguments":{},"requestState":"s", "name":"list_projects","inputResponses":{"a":[]},"x":1e400}`},
 		{"renames a direct call", `{"x":1.0,"name":"export","arguments":{"a": 1}}`, `{"x":1.0,"name":"Export","arguments":{"a": 1}}`},
 		{"leaves a direct call alone", `{"name" : "Export"}`, `{"name" : "Export"}`},

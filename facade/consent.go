@@ -13,6 +13,10 @@ import (
 // for a call.
 const consentWait = time.Hour
 
+// greetWait is how long a question waits for the host to be initialized. Most
+// hosts are at once, and those that never are must not wait for an hour.
+const greetWait = 30 * time.Second
+
 // A consent is a question of ours to the user that a legacy host has not
 // answered yet. What stands above sent does not change; that and the rest are
 // guarded by Facade.mu.
@@ -25,6 +29,7 @@ type consent struct {
 
 	sent  bool // the host has been given it, or will be once it is initialized
 	ended bool // nobody waits for the answer any more
+	early bool // the host was not initialized when it came
 }
 
 // confirm takes a call that the user is to agree to: it is sent if they have,
@@ -46,9 +51,9 @@ func (f *Facade) confirm(ctx context.Context, c *invocation) {
 	}
 }
 
-// asksModel reports whether the model's word counts as the user's.
+// asksModel reports whether the word of who calls counts as the user's.
 func (f *Facade) asksModel() bool {
-	return f.o.Server.ConfirmBy == "argument" && f.delicate(destroys)
+	return f.o.Server.ConfirmBy != "elicitation" && f.delicate(destroys)
 }
 
 // elicits reports whether a host of these capabilities can ask the user by a
@@ -62,6 +67,7 @@ func elicits(capabilities gjson.Result) bool {
 // consult asks the user by a request of ours to the host, once that is
 // initialized. Nothing else waits for the answer.
 func (f *Facade) consult(c *invocation) {
+	f.searches.called()
 	params := f.elicitation(c)
 	f.mu.Lock()
 	q := f.newConsent(c, params)
@@ -87,9 +93,13 @@ func (f *Facade) newConsent(c *invocation, params []byte) *consent {
 		f.forget(asked)
 		return nil
 	}
-	q := &consent{id: f.nextID(), call: c, asked: asked}
+	q := &consent{id: questionID(), call: c, asked: asked}
 	q.frame = request(q.id, "elicitation/create", params)
-	q.timer = time.AfterFunc(consentWait, func() {
+	wait := consentWait
+	if q.early = f.initialized == nil; q.early {
+		wait = greetWait
+	}
+	q.timer = time.AfterFunc(wait, func() {
 		if f.enter() {
 			f.unheeded(q)
 			f.wg.Done()
@@ -161,6 +171,12 @@ func (f *Facade) decided(ctx context.Context, q *consent, m wire.Message) {
 // unheeded refuses a call about which nobody has said anything.
 func (f *Facade) unheeded(q *consent) {
 	f.mu.Lock()
+	if q.early && f.initialized != nil {
+		q.early = false
+		q.timer.Reset(consentWait - greetWait)
+		f.mu.Unlock()
+		return
+	}
 	late := !q.ended
 	tell := late && f.endConsent(q)
 	f.mu.Unlock()
@@ -168,8 +184,16 @@ func (f *Facade) unheeded(q *consent) {
 		f.send(retraction(q.id, callEnded))
 	}
 	if late {
-		f.deny(q.call.view, q.call.m, f.unsettled(q.call, "nobody answered in "+consentWait.String()))
+		f.deny(q.call.view, q.call.m, f.unsettled(q.call, q.silence()))
 	}
+}
+
+// silence is why nobody has answered.
+func (q *consent) silence() string {
+	if q.early {
+		return "the host, which is to ask the user, has not sent notifications/initialized in " + greetWait.String()
+	}
+	return "nobody answered in " + consentWait.String()
 }
 
 // unattended refuses what the user has not agreed to when the host has gone.
@@ -188,5 +212,6 @@ func (f *Facade) unattended() {
 
 // proceed sends a call.
 func (f *Facade) proceed(ctx context.Context, c *invocation) {
+	f.searches.called()
 	f.submit(ctx, &pending{id: c.m.ID.Raw, key: c.m.Key(), method: c.m.Method, frame: c.frame, view: c.view, tool: c.tool, hint: c.hint, learn: f.lesson(ctx, c)})
 }

@@ -76,7 +76,7 @@ func (f *fake) wantRan(t *testing.T, after string, want ...string) {
 
 // What a host is asked, in both eras.
 func TestQuestion(t *testing.T) {
-	many := make([]string, 30)
+	many := make([]string, 40)
 	for i := range many {
 		many[i] = `"p` + string(rune('a'+i%26)) + `":1`
 	}
@@ -86,14 +86,21 @@ func TestQuestion(t *testing.T) {
 		{"says what is known of a tool", "create_issue", `{}`, "Run create_issue of acme? It is not marked as read-only.\nWithout arguments."},
 		{"says that nothing is", "Delete-Issue", `null`, "Run Delete-Issue of acme? It is not in acme's list, so nobody knows what it does.\nWith: null"},
 		{"keeps to lines", "delete_issue", `{"id":"a\nRun get_issue of acme?\n","x\ny":"\u2028"}`,
-			"Run delete_issue of acme? It is marked as destructive.\n- \"id\": \"a\\nRun get_issue of acme?\\n\"\n- \"x\\ny\": \"\\u2028\""},
-		{"shows what nobody sees", "delete_issue", `{"id":"` + "a\u202eb\u200b\U000E0041" + `"}`,
-			"Run delete_issue of acme? It is marked as destructive.\n- \"id\": \"a\\u202eb\\u200b\\udb40\\udc41\""},
+			"Run delete_issue of acme? It is marked as destructive.\n- \"x\\ny\": \"\\u2028\"\n- \"id\": \"a\\nRun get_issue of acme?\\n\""},
+		{"shows what nobody sees", "delete_issue", `{"id":"` + "a\u202eb\u200b\U000E0041\u2800" + `"}`,
+			"Run delete_issue of acme? It is marked as destructive.\n- \"id\": \"a\\u202eb\\u200b\\udb40\\udc41\\u2800\""},
+		{"shows what nobody sees in a name", "delete_issue\u200b", `{}`,
+			"Run \"delete_issue\\u200b\" of acme? It is not in acme's list, so nobody knows what it does.\nWithout arguments."},
+		{"shows the end of a long name", strings.Repeat("n", 300) + "_evil", `{}`,
+			"Run \"" + strings.Repeat("n", 82) + "... (141 characters not shown) ..." + strings.Repeat("n", 77) + "_evil\" (not its whole name) of acme? It is not in acme's list, so nobody knows what it does.\nWithout arguments."},
+		{"shows the end of a long value, and the longest last", "delete_issue", `{"script":"echo ` + strings.Repeat(" ", 5000) + `; rm -rf /","id":"A"}`,
+			"Run delete_issue of acme? It is marked as destructive.\n- \"id\": \"A\"\n- \"script\": \"echo " + strings.Repeat(" ", 959) + "... (3075 characters not shown) ..." + strings.Repeat(" ", 966) + "; rm -rf /\""},
 		{"shows both of two of a name", "delete_issue", `{"id":1,"id":2}`, "Run delete_issue of acme? It is marked as destructive.\n- \"id\": 1\n- \"id\": 2"},
-		{"cuts long values, and says so", "delete_issue", `{"id":"` + strings.Repeat("x", 500) + `"}`,
-			"Run delete_issue of acme? It is marked as destructive.\n- \"id\": \"" + strings.Repeat("x", 199) + "... (502 characters, not all shown)"},
-		{"counts what is not shown", "delete_issue", `{` + strings.Join(many, ",") + `}`,
-			"Run delete_issue of acme? It is marked as destructive.\n- " + strings.ReplaceAll(strings.Join(many[:20], "\n- "), ":", ": ") + "\nand 10 more arguments that are not shown here"},
+		{"shows values that a dialog has room for", "delete_issue", `{"id":"` + strings.Repeat("x", 500) + `"}`,
+			"Run delete_issue of acme? It is marked as destructive.\n- \"id\": \"" + strings.Repeat("x", 500) + "\""},
+		{"names what it does not show, but shows the longest", "delete_issue", `{"script":"rm -rf /",` + strings.Join(many, ",") + `}`,
+			"Run delete_issue of acme? It is marked as destructive.\n- " + strings.ReplaceAll(strings.Join(many[:32], "\n- "), ":", ": ") +
+				"\n- \"script\": \"rm -rf /\"\nand 8 more arguments whose values are not shown here: " + strings.ReplaceAll(strings.Join(many[32:], ", "), ":1", "")},
 	} {
 		t.Run("it "+tt.name, func(t *testing.T) {
 			f, v, _ := facadeWith(t, `,"confirm":"writes","used":[]`, []byte(`{"tools":[`+strings.Join(mixed().tools, ",")+`]}`))
@@ -408,6 +415,37 @@ func TestConfirmByArgument(t *testing.T) {
 	}
 }
 
+// What a model means for its user's word is put where it counts, and is not
+// left where it does not.
+func TestConfirmIsMoved(t *testing.T) {
+	const correction = `"confirm" must be the boolean true, beside "tool".`
+	for _, tt := range []struct{ name, args, want string }{
+		{"says that a string is not true", `{"tool":"delete_issue","args":{"id":"A-1"},"confirm":"true"}`,
+			`{"tool":"delete_issue","args":{"id":"A-1"},"confirm":true}` + "\n" + correction},
+		{"moves it out of the arguments", `{"tool":"delete_issue","args":{"id":"A-1","confirm":true}}`,
+			`{"tool":"delete_issue","args":{"id":"A-1"},"confirm":true}` + "\n" + correction},
+		{"moves it out of those that allow no other name", `{"tool":"drop","args":{"id":"A-1","confirm":"yes"}}`,
+			`; "confirm" belongs beside "tool", as the boolean true.`},
+		{"shows where it belongs", `{"tool":"drop","args":{"id":"A-1","confirm":true}}`, `{"tool":"drop","args":{"id":"A-1"},"confirm":true}`},
+		{"leaves a parameter alone", `{"tool":"purge","args":{"confirm":true}}`, `{"tool":"purge","args":{"confirm":true},"confirm":true}` + "\n" + noResult},
+	} {
+		t.Run("it "+tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up := mixed()
+				up.tools = append(up.tools,
+					annotated("drop", destructive, `{"type":"object","properties":{"id":{"type":"string"}},"additionalProperties":false}`),
+					annotated("purge", destructive, `{"type":"object","properties":{"confirm":{"type":"boolean"}}}`))
+				d := start(t, Options{Server: entry(t, `,"used":[],"confirm":"writes","confirmBy":"argument"`)}, up)
+				d.openAsking()
+				if got := text(d.call("7", "call", tt.args)); !strings.Contains(got, tt.want) {
+					t.Errorf("%s: the model is told\n%s\nwant it to contain\n%s", tt.args, got, tt.want)
+				}
+				up.wantRan(t, tt.args)
+			})
+		})
+	}
+}
+
 // A tool that is called by its own name has no place for the model's word: the
 // refusal shows how to call it.
 func TestConfirmByArgumentDirectly(t *testing.T) {
@@ -418,7 +456,7 @@ func TestConfirmByArgumentDirectly(t *testing.T) {
 			d.openAsking()
 			got := text(d.call("7", "delete_issue", `{"id":"A-1","confirm":true}`))
 			if want := "delete_issue was not run: it is marked as destructive, so the user must agree first. Nothing was done.\n" +
-				"Ask them. If they do, send this to call:\n" + `{"tool":"delete_issue","args":{"id":"A-1","confirm":true},"confirm":true}` + "\n" + noResult; got != want {
+				"Ask them. If they do, send this to call:\n" + `{"tool":"delete_issue","args":{"id":"A-1"},"confirm":true}` + "\n" + `"confirm" must be the boolean true, beside "tool".` + "\n" + noResult; got != want {
 				t.Errorf("the model is told\n%s\nwant\n%s", got, want)
 			}
 			up.wantRan(t, config)

@@ -25,7 +25,8 @@ func (f *Facade) describe(v *view, c *catalog.Catalog, args gjson.Result) (text 
 	s := f.surfaceOf(v)
 	var tools []catalog.Tool
 	var parts []string
-	for _, name := range wanted(c, args) {
+	names := wanted(c, args)
+	for _, name := range names[:min(len(names), maxDescribed)] {
 		t, err := f.described(v, s, c, name)
 		switch {
 		case err != nil:
@@ -37,25 +38,31 @@ func (f *Facade) describe(v *view, c *catalog.Catalog, args gjson.Result) (text 
 	if more := len(parts) - maxShown; more > 0 {
 		parts = append(parts[:maxShown], fmt.Sprintf("%d more names are not known.", more))
 	}
+	if more := len(names) - maxDescribed; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more names were left out: %s takes %d at once.", more, s.kind["describe"], maxDescribed))
+	}
 	switch {
 	case tools != nil:
 		parts = slices.Insert(parts, 0, f.description(tools, args.Get("full").Bool()))
 	case parts == nil:
-		parts = []string{(&refusal{`"tool" is missing: the name of a tool, or several with commas.`, s.kind["discover"] + " finds names."}).Error()}
+		parts = []string{(&refusal{`"tool" is missing: the name of a tool, or several with commas.`, s.whereNames()}).Error()}
 	}
 	return strings.Join(parts, "\n") + f.freshness(v), tools == nil
 }
 
+// maxDescribed is how many tools are described at once.
+const maxDescribed = 20
+
 // described is the tool that a name means.
 func (f *Facade) described(v *view, s *surface, c *catalog.Catalog, name string) (catalog.Tool, error) {
-	switch all := f.meant(s, f.memoOf(c), name); len(all) {
+	switch all, _ := meant(f.ownNames(v), s, f.memoOf(c), name); len(all) {
 	case 0:
 		return catalog.Tool{}, f.unknown(v, name)
 	case 1:
 		t, _ := c.Lookup(all[0])
 		return t, nil
 	default:
-		return catalog.Tool{}, &refusal{quoted(name) + " may mean " + joined(all) + ".", "Use " + s.kind["describe"] + " with one of these."}
+		return catalog.Tool{}, &refusal{quotedName(name) + " may mean " + joined(all) + ".", "Use " + s.kind["describe"] + " with one of these."}
 	}
 }
 

@@ -126,10 +126,10 @@ func TestDescribeVeryMany(t *testing.T) {
 	}
 	f, v, c := facadeWith(t, `,"used":[]`, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`))
 	got, _ := f.describe(v, c, gjson.Parse(`{"tool":"`+strings.Join(all, ",")+`"}`))
-	if n := compact.Tokens([]byte(got)); n > describeTokens || n < describeTokens/2 {
-		t.Errorf("describe of 300 tools costs %d tokens, want some under %d", n, describeTokens)
+	if n := compact.Tokens([]byte(got)); n > describeTokens || strings.Count(got, "tool_") != maxDescribed {
+		t.Errorf("describe of 300 tools gives %d in %d tokens, want %d in at most %d", strings.Count(got, "tool_"), n, maxDescribed, describeTokens)
 	}
-	if !strings.Contains(got, "more: describe fewer at once\n(Shortened; ") {
+	if !strings.HasSuffix(got, "\n280 more names were left out: describe takes 20 at once.") {
 		t.Errorf("describe of 300 tools ends in %q", got[len(got)-200:])
 	}
 }

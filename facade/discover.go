@@ -28,7 +28,7 @@ func (f *Facade) discover(v *view, c *catalog.Catalog, args gjson.Result) (text 
 		return f.overview(v, c, f.surfaceOf(v).kind, page, note), false
 	}
 	a := f.found(v, c, query, note)
-	if limit := f.o.Server.SearchLimit; f.searches.spend(a.shows) >= limit && limit > 0 {
+	if limit := f.o.Server.SearchLimit; f.searches.spend(query, a.shows) >= limit && limit > 0 {
 		return f.exhausted(v, a, limit), true
 	}
 	return a.text, false
@@ -55,14 +55,14 @@ func (f *Facade) found(v *view, c *catalog.Catalog, query, note string) answer {
 		if foreign {
 			note = "\n(Write the query in the language of the tool descriptions to find more.)" + note
 		}
-		a := f.filled(run, m, hits, !foreign, note)
+		a := f.filled(run, m, query, kind["describe"], hits, !foreign, note)
 		f.keepSearch(c, query, a.shows)
 		return a
 	}
 	none := fmt.Sprintf("No tool of %s matches %s. %s.", f.name(), quoted(query), otherwise(foreign))
 	a := answer{text: none}
 	if near := nearest(c, query); near != nil {
-		a = f.filled(none+" These are spelled like it. "+run, m, near, true, "")
+		a = f.filled(none+" These are spelled like it. "+run, m, "", kind["describe"], near, true, "")
 		f.keepSearch(c, query, a.shows)
 	}
 	a.text += f.someNames(v, m, kind, discoverTokens-compact.Tokens([]byte(a.text+note))) + note
@@ -143,8 +143,9 @@ func nearest(c *catalog.Catalog, name string) (hits []catalog.Hit) {
 }
 
 // filled is a head, then signatures within discoverTokens, then more of the
-// first tool if it is certain and stands out, then a note.
-func (f *Facade) filled(head string, m *memo, hits []catalog.Hit, certain bool, note string) answer {
+// first tool if it is certain and stands out, then how describe shows what is
+// cut, then a note.
+func (f *Facade) filled(head string, m *memo, query, describe string, hits []catalog.Hit, certain bool, note string) answer {
 	text := append(make([]byte, 0, 4096), head...)
 	spent := compact.Tokens([]byte(head + note))
 	more := signatureLine{}
@@ -153,10 +154,19 @@ func (f *Facade) filled(head string, m *memo, hits []catalog.Hit, certain bool, 
 		spent += more.tokens
 	}
 	a := answer{shows: make([]string, 0, len(hits)), lines: make([]string, 0, len(hits))}
-	for _, hit := range hits {
-		line := f.line(m, hit.Tool)
+	asked := catalog.Terms(query)
+	var cut []string
+	for i, hit := range hits {
+		line := f.lineFor(m, hit.Tool, asked)
+		isCut := line.cut && (i > 0 || more.text == "") || i == 0 && more.cut
+		if isCut && len(cut) == 0 {
+			spent += cutNote
+		}
 		if spent += line.tokens; spent > discoverTokens {
 			break
+		}
+		if isCut {
+			cut = append(cut, hit.Tool.Name)
 		}
 		text = append(append(text, '\n'), line.text...)
 		a.shows, a.lines = append(a.shows, hit.Tool.Name), append(a.lines, line.text)
@@ -164,9 +174,26 @@ func (f *Facade) filled(head string, m *memo, hits []catalog.Hit, certain bool, 
 	if more.text != "" {
 		text = append(append(text, '\n'), more.text...)
 	}
-	a.text = string(append(text, note...))
+	a.text = string(append(append(text, howToSeeAll(cut, describe)...), note...))
 	return a
 }
+
+// cutNote is what the line costs that says how to see what is cut, in tokens.
+const cutNote = 25
+
+// howToSeeAll says how to see all parameters of tools that are shown without some.
+func howToSeeAll(cut []string, describe string) string {
+	switch {
+	case len(cut) == 0:
+		return ""
+	case len(cut) > 1 || len(cut[0]) > longName:
+		return "\n" + describe + " NAME shows all parameters."
+	}
+	return "\n" + describe + " " + spelled(cut[0]) + " shows all parameters."
+}
+
+// longName is how long a name is that is not said again, in bytes.
+const longName = 40
 
 // clearLead is how many times the score of the second tool the first one has if
 // it stands out. On the development half of the study's data that is so for 44 %

@@ -41,7 +41,7 @@
 //
 //	main            → catalog compact facade facade/config facade/demo facade/upstream facade/wire
 //	facade          → catalog compact facade/config facade/upstream facade/wire
-//	catalog         →
+//	catalog         → compact
 //	facade/upstream → facade/wire
 //	facade/demo     → facade/wire
 //	compact         →

@@ -2,6 +2,7 @@ package facade
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +25,7 @@ type part struct {
 	raw   string // the key as it is written
 	at    int    // where that stands
 	value gjson.Result
+	prose bool // it is words about the call, and no member
 }
 
 // A role is what a member of an envelope may be.
@@ -73,7 +75,7 @@ func open(object gjson.Result) (e envelope) {
 			e.rest = append(e.rest, m)
 		}
 	}
-	return e
+	return e.withoutAPI()
 }
 
 // isBox reports whether a part may hold arguments, or a call, by its key: an API
@@ -119,20 +121,35 @@ func held(v gjson.Result) gjson.Result {
 	return v
 }
 
-// lone is the object in a text that holds no other object or array, and no sign
-// of a value after it, such as that of another parameter in a tag: some models put
-// arguments in a code fence, or talk on after them.
+// lone is the object in a text that says nothing else: some models put arguments
+// in a code fence, and leave closing brackets, closing tags or special tokens of
+// their own format behind them.
 func lone(text string) gjson.Result {
-	from := strings.IndexAny(text, "{[")
-	if from < 0 || text[from] == '[' {
+	before, object, after := around(text)
+	if !object.Exists() || !fence.MatchString(before) || !leftover.MatchString(after) {
 		return gjson.Result{}
 	}
-	var object json.RawMessage
+	return object
+}
+
+var (
+	fence    = regexp.MustCompile("^\\s*(?:```[a-zA-Z]*\\s*)?$")
+	leftover = regexp.MustCompile("^(?:[\\s}\\])]|```|</[\\w:-]+>|<[|｜][^<>{}=]{0,40}[|｜]>)*$")
+)
+
+// around is the first object in a text, and what stands before and after it; it
+// does not exist if there is none that is whole.
+func around(text string) (before string, object gjson.Result, after string) {
+	from := strings.IndexByte(text, '{')
+	if from < 0 {
+		return text, gjson.Result{}, ""
+	}
+	var raw json.RawMessage
 	d := json.NewDecoder(strings.NewReader(text[from:]))
-	if d.Decode(&object) != nil || strings.ContainsAny(text[from+int(d.InputOffset()):], "{[=") {
-		return gjson.Result{}
+	if d.Decode(&raw) != nil {
+		return text, gjson.Result{}, ""
 	}
-	return gjson.ParseBytes(object)
+	return text[:from], gjson.ParseBytes(raw), text[from+int(d.InputOffset()):]
 }
 
 // isBlank reports whether a value is what some write for nothing.
@@ -157,7 +174,7 @@ func isEmpty(v gjson.Result) bool {
 func members(object gjson.Result) (all []part) {
 	if object.IsObject() {
 		object.ForEach(func(key, v gjson.Result) bool {
-			all = append(all, part{key.Str, key.Raw, key.Index, v})
+			all = append(all, part{key: key.Str, raw: key.Raw, at: key.Index, value: v})
 			return true
 		})
 	}
@@ -215,33 +232,40 @@ func (e *envelope) byKey() (call envelope, ok bool) {
 }
 
 // adopting is an envelope that stands in the place of a name, with what stands
-// beside it.
-func (e envelope) adopting(outer envelope) envelope {
+// beside it if it has nothing of its own; else that stays behind.
+func (e envelope) adopting(outer envelope) (adopted, behind envelope) {
+	behind = outer.without(outer.tool)
 	if !e.args.value.Exists() && e.boxes == nil && e.rest == nil {
 		e.args, e.boxes, e.rest = outer.args, outer.boxes, outer.rest
+		behind = envelope{names: outer.names}
 	}
+	return e, behind
+}
+
+// all are the members of an envelope.
+func (e *envelope) all() []part {
+	return slices.Concat([]part{e.tool, e.args}, e.names, e.boxes, e.rest)
+}
+
+// without is an envelope without one of its members.
+func (e envelope) without(m part) envelope {
+	if m.is(e.tool) {
+		e.tool = part{}
+	}
+	if m.is(e.args) {
+		e.args = part{}
+	}
+	same := func(other part) bool { return other.is(m) }
+	e.names = slices.DeleteFunc(slices.Clone(e.names), same)
+	e.boxes = slices.DeleteFunc(slices.Clone(e.boxes), same)
+	e.rest = slices.DeleteFunc(slices.Clone(e.rest), same)
 	return e
 }
 
-// bareOf are the members that may be arguments by themselves, where one names
-// the tool: those that neither hold arguments nor are a word of ours or of those
-// who reach many servers, and those that are a parameter of the tool.
-func (e *envelope) bareOf(name part, s *shape) (all []part) {
-	for _, m := range slices.Concat(e.names, e.boxes, e.rest, []part{e.args}) {
-		ours := m.isBox() || m.key == "confirm" || roleOf(m.key) == aServer && !s.loose
-		switch {
-		case !m.value.Exists(), m.is(name), ours && !s.knows(m.key):
-		case m.is(e.args) && !(s.knows(m.key) && s.suits(m.key, m.value)):
-		default:
-			all = append(all, m)
-		}
-	}
-	slices.SortFunc(all, func(a, b part) int { return a.at - b.at })
-	return all
-}
-
 // is reports whether two parts are the same member.
-func (m part) is(other part) bool { return m.at == other.at && m.key == other.key }
+func (m part) is(other part) bool {
+	return m.at == other.at && m.key == other.key && m.value.Raw == other.value.Raw
+}
 
 // object is an object of some members, as they were sent.
 func object(members []part) gjson.Result {

@@ -15,10 +15,14 @@ import (
 )
 
 // example is arguments that fit, made of those that do not: what is known and
-// may be so stays, what is misspelt gets its right name, what is missing is put
-// in.
-func (s *shape) example(sent []part) string {
-	e := exampler{shape: s, values: map[string]string{}, inside: map[string][]part{}}
+// may be so stays, what is misspelt gets its right name, what is missing is made
+// up.
+func (s *shape) example(sent []part) string { return s.exampleFor("", sent).object() }
+
+// exampleFor is the example for a tool, whose name says what its parameters are
+// about.
+func (s *shape) exampleFor(tool string, sent []part) *exampler {
+	e := &exampler{shape: s, subject: wordsOfName(tool), values: map[string]string{}, inside: map[string][]part{}}
 	var strays []part
 	for _, a := range sent {
 		switch {
@@ -26,25 +30,30 @@ func (s *shape) example(sent []part) string {
 			strays = append(strays, a)
 		case s.suits(a.key, a.value):
 			e.set(a.key, s.brief(a))
+		case a.value.Type == gjson.JSON || a.value.Type == gjson.Null:
+			e.makeUp(a.key)
 		default:
-			e.set(a.key, s.sample(a.key, s.schemas[a.key]))
+			e.ask(a.key)
 		}
 	}
 	for _, a := range strays {
-		e.place(a, len(strays))
+		e.place(a)
 	}
 	for _, name := range e.missing() {
 		e.fill(name)
 	}
-	return e.object()
+	return e
 }
 
 // An exampler puts an example together.
 type exampler struct {
-	shape  *shape
-	names  []string
-	values map[string]string // raw, by name
-	inside map[string][]part // what belongs into those that are missing, by name
+	shape   *shape
+	subject []string // what the tool is about
+	names   []string
+	values  map[string]string // raw, by name
+	inside  map[string][]part // what belongs into those that are missing, by name
+	madeUp  bool              // there is a value that nobody has given and that looks as if
+	lost    []part            // what was given and has no place
 }
 
 func (e *exampler) set(name, raw string) {
@@ -54,12 +63,86 @@ func (e *exampler) set(name, raw string) {
 	}
 }
 
+// makeUp sets a value that nobody has given.
+func (e *exampler) makeUp(name string) {
+	schema := e.shape.schemas[name]
+	value := e.shape.sample(name, schema)
+	v := e.shape.plain(schema)
+	if !strings.Contains(value, `"<`) && !v.Get("default").Exists() && !v.Get("const").Exists() && len(v.Get("enum").Array()) != 1 {
+		e.madeUp = true
+	}
+	e.set(name, value)
+}
+
 func (e *exampler) missing() []string {
 	return slices.DeleteFunc(slices.Clone(e.shape.required), func(name string) bool { return e.values[name] != "" })
 }
 
-// fill makes up a value that is missing.
+// ask sets what the model is to put its own value for.
+func (e *exampler) ask(name string) {
+	what := "value"
+	if v := e.shape.plain(e.shape.schemas[name]); v.Get("enum").Exists() {
+		var values []string
+		for _, value := range v.Get("enum").Array() {
+			values = append(values, value.String())
+		}
+		what = strings.Join(values, "|")
+	} else if k := e.shape.kinds(v); k&(k-1) == 0 {
+		what = strings.TrimPrefix(strings.TrimPrefix(k.String(), "a "), "an ")
+	}
+	e.set(name, placeholder(name+": "+what, 0))
+}
+
+// keep makes an example hold a place for what was lost, so that it never does more
+// than was asked for: for the parameter that a text names or a name is like; for
+// the first one, if there is nothing else. It returns what has no place at all.
+func (e *exampler) keep() (lost []part) {
+	for _, a := range e.lost {
+		var free []string
+		for _, name := range e.shape.names {
+			if e.values[name] == "" {
+				free = append(free, name)
+			}
+		}
+		names := nearestNames(a.key, free, 1)
+		if a.key == "" {
+			names = slices.DeleteFunc(free, func(name string) bool { return !strings.Contains(a.value.Str, name) })
+		}
+		for _, name := range names {
+			e.ask(name)
+		}
+		if len(names) == 0 {
+			lost = append(lost, a)
+		}
+	}
+	if len(e.lost) > 0 && len(e.names) == 0 && len(e.shape.names) > 0 {
+		e.ask(e.shape.names[max(0, slices.IndexFunc(e.shape.names, e.shape.takesText))])
+	}
+	return lost
+}
+
+// takesText reports whether a parameter takes any string.
+func (s *shape) takesText(name string) bool {
+	v := s.plain(s.schemas[name])
+	return s.kinds(v)&aString != 0 && !v.Get("enum").Exists()
+}
+
+// isOpen reports whether there is something in an example to put a value for.
+func (e *exampler) isOpen() bool {
+	for _, value := range e.values {
+		if strings.Contains(value, `"<`) {
+			return true
+		}
+	}
+	return false
+}
+
+// fill makes up a value that is missing, around what belongs into it.
 func (e *exampler) fill(name string) {
+	if e.inside[name] == nil {
+		e.makeUp(name)
+		return
+	}
 	value := []byte(e.shape.sample(name, e.shape.schemas[name]))
 	for _, a := range e.inside[name] {
 		value = wire.SetMember(value, a.key, []byte(e.shape.brief(a)))
@@ -67,30 +150,49 @@ func (e *exampler) fill(name string) {
 	e.set(name, string(value))
 }
 
-// place finds a place for one of n arguments whose names are not known: in an
-// object that is missing and has that name; under the name that is spelled like
-// its own; in the place of the only one that is missing; as it is, where the
-// schema allows that.
-func (e *exampler) place(a part, n int) {
-	names := e.missing()
-	for _, name := range names {
+// place finds a place for an argument whose name is not known: in an object that
+// is missing and has that name; under a name that means the same; as it is,
+// where the schema says that there are others. A value never becomes that of another parameter.
+func (e *exampler) place(a part) {
+	if a.prose {
+		e.lost = append(e.lost, a)
+		return
+	}
+	for _, name := range e.missing() {
 		if under(e.shape.plain(e.shape.schemas[name]).Get("properties"), a.key).Exists() {
 			e.inside[name] = append(e.inside[name], a)
 			return
 		}
 	}
-	if len(names) != 1 || n != 1 {
-		names = nil
-	}
-	for _, name := range append(nearestNames(a.key, e.shape.names, 1), names...) {
-		if e.values[name] == "" && e.shape.suits(name, a.value) {
-			e.set(name, e.shape.brief(a))
-			return
-		}
-	}
-	if !e.shape.closed && a.key != "" {
+	switch name := e.meant(a); {
+	case name != "":
+		e.set(name, e.shape.brief(a))
+	case e.shape.loose && a.key != "":
 		e.set(a.key, e.shape.brief(a))
+	default:
+		e.lost = append(e.lost, a)
 	}
+}
+
+// meant is the parameter that the name of an argument means, "" if that is not
+// clear. One without a name means the only parameter that is missing.
+func (e *exampler) meant(a part) string {
+	free := func(names []string, means func(string) bool) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			return e.values[name] != "" || !means(name) || !e.shape.suits(name, a.value)
+		})
+	}
+	found := free(e.shape.names, func(name string) bool { return sameName(a.key, name) })
+	if len(found) == 0 {
+		found = free(e.missing(), func(name string) bool { return akin(a.key, name, e.subject) })
+	}
+	if missing := e.missing(); a.key == "" && len(missing) == 1 {
+		found = free(missing, func(string) bool { return true })
+	}
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
 }
 
 func (e *exampler) object() string {
@@ -238,7 +340,7 @@ func sampleText(name string, v gjson.Result) string {
 	case "uuid":
 		return `"00000000-0000-4000-8000-000000000000"`
 	}
-	return placeholder(name, int(v.Get("maxLength").Int()))
+	return placeholder(name+": string", int(v.Get("maxLength").Int()))
 }
 
 // nearestNames are at most n of the names that are spelled most like one.
@@ -254,13 +356,16 @@ func nearestNames(name string, names []string, n int) []string {
 	return c.Nearest(name, n)
 }
 
+// brailleBlank looks like a space, but is none.
+const brailleBlank = '\u2800'
+
 // visible is JSON in which nothing is hidden from whoever reads it: what cannot
 // be seen is escaped.
 func visible(json string) string {
 	var b strings.Builder
 	for _, r := range json {
 		switch s := string(r); {
-		case r == ' ' || compact.Line(s) == s:
+		case r == ' ' || r != brailleBlank && compact.Line(s) == s:
 			b.WriteRune(r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)

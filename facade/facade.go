@@ -60,6 +60,7 @@ type Facade struct {
 	end chan struct{} // closed when the host does not take our frames any more
 	bye func()        // closes end, once
 	key []byte        // seals the requestStates of ours
+	me  string        // tells this process from others that seal with the same key
 	wg  sync.WaitGroup
 
 	searches searches
@@ -125,6 +126,7 @@ func New(o Options) *Facade {
 		listens:   map[string]*listen{},
 		hinted:    map[string]bool{},
 		key:       sealKey(o.Key, o.Server.Name),
+		me:        rand.Text(),
 		consents:  map[string]*consent{},
 		rounds:    map[string]time.Time{},
 		spent:     map[string]time.Time{},
@@ -299,7 +301,11 @@ const (
 	codeUnsupportedVersion = -32022
 )
 
-// nextID makes the raw id of a request of our own.
+// questionID makes the raw id of a question to the host, which no upstream can
+// guess: one that knew it could ask something harmless under it, or take it back.
+func questionID() string { return `"mcpf-` + rand.Text() + `"` }
+
+// nextID makes the raw id of a request of our own to the upstream.
 func (f *Facade) nextID() string {
 	f.seq++
 	return `"` + f.tag + strconv.Itoa(f.seq) + `"`

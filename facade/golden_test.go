@@ -225,7 +225,7 @@ func TestGoldenLarge(t *testing.T) {
 
 func TestGoldenCall(t *testing.T) {
 	const before = `{"jsonrpc":"2.0", "id":1.0 ,"x":1e400,"method":"tools/call","params":{"requestState":"\u0061", "name" : "call" ,"y":[1.0], "arguments":{"args":`
-	const after = `,"tool":"list_issues","note":1},"inputResponses":` + odd + `,"_meta":` + odd + `,"task":{"ttl":1.0}},"z":{} }`
+	const after = `,"tool":"list_issues","_meta":1},"inputResponses":` + odd + `,"_meta":` + odd + `,"task":{"ttl":1.0}},"z":{} }`
 	for _, test := range []struct{ name, sent, want string }{
 		{"replaces name and arguments only", before + odd + after,
 			`{"jsonrpc":"2.0", "id":1.0 ,"x":1e400,"method":"tools/call","params":{"requestState":"\u0061", "name" : "list_issues" ,"y":[1.0], "arguments":` + odd +

@@ -1,9 +1,14 @@
 package facade
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"slices"
 	"strings"
+	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
@@ -24,6 +29,8 @@ type invocation struct {
 	hint   string // the tool, if its signature is to be added to an error result
 	agreed bool   // "confirm": true stands beside the tool
 
+	hearsay bool // the upstream could not be asked what the tool does
+
 	answer gjson.Result       // the user's, to a question about this very call; it does not exist if there is none
 	learn  func(wire.Message) // is shown the upstream's answer; nil: nobody
 }
@@ -31,9 +38,13 @@ type invocation struct {
 // errUnconfirmed says that a call may be sent if the user agrees to it.
 var errUnconfirmed = errors.New("the user has not agreed to it")
 
-// allow is asked once for every call, after the name is resolved and before
-// anything is sent. Its error is errUnconfirmed, or what the model is told: of a
-// hidden tool, what it is told of one that does not exist.
+// errHearsay says that a call may be sent if the tool does what is remembered of
+// it.
+var errHearsay = errors.New("what the tool does is not certain")
+
+// allow is asked for every call, after the name is resolved and before anything
+// is sent. Its error is errUnconfirmed, errHearsay, or what the model is told: of
+// a hidden tool, what it is told of one that does not exist.
 func (f *Facade) allow(c *invocation) error {
 	if f.hidden(c.tool) || f.hiddenBehind(c.view, c.tool) {
 		return f.unknown(c.view, c.tool)
@@ -41,7 +52,15 @@ func (f *Facade) allow(c *invocation) error {
 	if !f.guarded() {
 		return nil
 	}
-	effect := f.effect(c.view, c.tool)
+	err := f.judge(c, f.effect(c.view, c.tool))
+	if err == nil && f.judge(c, destroys) != nil && f.isHearsay(c.view, c.tool) {
+		return errHearsay
+	}
+	return err
+}
+
+// judge is what the guard says to a call of a tool of an effect.
+func (f *Facade) judge(c *invocation, effect effect) error {
 	switch {
 	case c.via == "call" && f.o.Server.Split && effect != reads:
 		return f.misplaced(c)
@@ -49,6 +68,61 @@ func (f *Facade) allow(c *invocation) error {
 		return errUnconfirmed
 	}
 	return nil
+}
+
+// isHearsay reports whether what a tool does is only remembered: neither does the
+// config say it, nor has the upstream on the connection in use, since it last said
+// that its tools have changed.
+func (f *Facade) isHearsay(v *view, tool string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !config.Match(f.o.Server.ReadOnly, tool) && !f.witnessed(v)
+}
+
+// witnessed reports whether the view is as the connection in use has listed it.
+// The caller holds mu.
+func (f *Facade) witnessed(v *view) bool { return v.source != nil && v.source == f.link }
+
+// witness waits until the view is as the connection in use has listed it, or that
+// cannot be had within startTimeout. It returns why there is no connection.
+func (f *Facade) witness(ctx context.Context, v *view) (down error) {
+	began := time.Now()
+	for {
+		f.mu.Lock()
+		failed := v.missing != nil && !v.tried.Before(began)
+		over := f.witnessed(v) || failed || f.closing || ctx.Err() != nil || time.Since(began) > f.o.Server.StartTimeout
+		settling := f.link != nil && f.link.settling // that ends in a listing
+		down = nil
+		if f.link == nil || !f.link.open[v.key.Era] {
+			down = cmp.Or(v.missing, errLoading)
+		}
+		if !over && !settling {
+			v.expect()
+		}
+		ready := v.ready
+		f.mu.Unlock()
+		if over {
+			return down
+		}
+		if settling {
+			ready = nil
+		} else {
+			f.relistSoon(ctx, v)
+		}
+		select {
+		case <-ready:
+		case <-time.After(settle): // whatever else may have happened meanwhile
+		case <-f.end:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// disguised reports whether a method is what some upstreams may take for
+// tools/call, which would pass the guard by.
+func (f *Facade) disguised(method string) bool {
+	return method != "tools/call" && strings.EqualFold(compact.Line(method), "tools/call") &&
+		(f.guarded() || len(f.o.Server.Hide) > 0)
 }
 
 // An effect is what a tool does to the upstream's data.
@@ -155,16 +229,34 @@ func (f *Facade) hiddenBehind(v *view, name string) bool {
 	return behind(f.o.Server.Hide, name)
 }
 
-// behind reports whether a name may be made of one that a glob matches.
+// behind reports whether a name may be made of one that a glob matches: the first
+// words of it may be somebody's prefix. One that is too long may be made of any.
 func behind(globs []string, name string) bool {
-	bare := make([]string, len(globs))
-	for i, glob := range globs {
-		bare[i] = strings.Join(lettered(glob, "*?"), "")
+	if len(name) > maxNameLength {
+		return true
 	}
-	words := lettered(name, "")
-	for i := range words { // the first ones may be somebody's prefix
-		if config.Match(bare, strings.Join(words[i:], "")) {
-			return true
+	letters, starts := []rune(nil), []int(nil)
+	for _, word := range lettered(name, "") {
+		starts = append(starts, len(letters))
+		letters = append(letters, []rune(word)...)
+	}
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		return endsLike(strings.Join(lettered(glob, "*?"), ""), letters, starts)
+	})
+}
+
+// endsLike reports whether letters match a glob from one of starts on. What comes
+// before the first star says where: at the first place that it matches, as from
+// there on the rest has the most room; without a star, at the one that leaves as
+// many letters.
+func endsLike(glob string, letters []rune, starts []int) bool {
+	head, _, starred := strings.Cut(glob, "*")
+	n := utf8.RuneCountInString(head)
+	for _, from := range starts {
+		switch left := len(letters) - from; {
+		case left < n, !starred && left > n, !config.Match([]string{head}, string(letters[from:from+n])):
+		default:
+			return config.Match([]string{glob}, string(letters[from:]))
 		}
 	}
 	return false

@@ -37,7 +37,7 @@ func manglings() []mangling {
 	add := func(name, form string, keys ...string) {
 		all = append(all, mangling{name, func(tool, args string) string {
 			return strings.NewReplacer("TOOL", tool, "ARGS", args, "STRING", quote(args), "BARE", tool[1:len(tool)-1],
-				"FENCED", quote("```json\n"+args+"\n```"), "CHATTY", quote(args+"\n\nI'll look at it now."), "SWALLOWED", quote("</tool>\n<parameter name=\"args\">" + args)[1:]).Replace(form)
+				"FENCED", quote("```json\n"+args+"\n```"), "SWALLOWED", quote("</tool>\n<parameter name=\"args\">" + args)[1:]).Replace(form)
 		}, keys})
 	}
 	for _, key := range []string{"arguments", "params", "input", "parameters", "tool_args", "tool_input", "kwargs"} {
@@ -52,7 +52,6 @@ func manglings() []mangling {
 	}
 	add("in a string", `{"tool":TOOL,"args":STRING}`)
 	add("in a code fence", `{"tool":TOOL,"args":FENCED}`)
-	add("before prose", `{"tool":TOOL,"args":CHATTY}`)
 	add("in an array", `{"tool":TOOL,"args":[ARGS]}`)
 	add("swallowed by the name", `{"tool":"BARESWALLOWED}`)
 	add("after a special token", `{"tool":"BARE<|channel|>commentary","args":ARGS}`)
@@ -75,7 +74,7 @@ func manglings() []mangling {
 		return `{"tool":` + tool + `,` + args[1:]
 	}, []string{"tool"}})
 	all = append(all, mangling{"the whole in a string", func(tool, args string) string { return quote(`{"tool":` + tool + `,"args":` + args + `}`) }, nil})
-	for _, prefix := range []string{"mcp__acme__", "mcp__other__", "mcp_acme_", "acme_", "acme-", "acme.", "acme/", "functions."} {
+	for _, prefix := range []string{"mcp__acme__", "mcp__plugin_x_acme__", "mcp_acme_", "acme_", "acme-", "acme.", "acme/", "functions."} {
 		all = append(all, mangling{"with " + prefix, func(tool, args string) string {
 			return `{"tool":"` + prefix + tool[1:] + `,"args":` + args + `}`
 		}, nil})
@@ -152,8 +151,13 @@ func TestRefusalsOfRealTools(t *testing.T) {
 				if !strings.HasPrefix(got, "!") {
 					continue
 				}
+				if strings.Contains(got, "It has no place for ") { // an example would do more than was asked for
+					continue
+				}
 				example := exampleIn(t, got)
-				checkSample(t, tool, check, gjson.Get(example, "args").Raw)
+				if err := check(gjson.Get(example, "args").Raw); err == nil || !strings.Contains(example, `"<`) { // a model's own value may be no string
+					checkSample(t, tool, check, gjson.Get(example, "args").Raw)
+				}
 				o, err := f.understand(v, f.surfaceOf(v), gjson.Parse(example), false)
 				if err != nil || !o.plain() {
 					t.Errorf("%s: the example %s is not taken as it is: %+v, %v", tool.Name, example, o, err)

@@ -30,7 +30,7 @@ func (o *order) beside() bool { return slices.Contains(o.bent, besideTool) }
 // as it is, if it fits; else the only other reading of it that does. With blind
 // nothing is refused for its name or its arguments that can be sent.
 func (f *Facade) understand(v *view, s *surface, given gjson.Result, blind bool) (order, error) {
-	r := &reader{f: f, s: s, blind: blind}
+	r := &reader{f: f, s: s, own: f.ownNames(v), blind: blind}
 	if c, err := f.tools(v); err == nil {
 		r.memo = f.memoOf(c)
 	}
@@ -50,11 +50,16 @@ func (f *Facade) understand(v *view, s *surface, given gjson.Result, blind bool)
 
 // tools are the tools that a name may mean, and whether it is the name of one.
 func (r *reader) tools(name string) (tools []string, exact bool) {
+	if isTooLong(name) {
+		return nil, false
+	}
 	_, exact = r.s.names().upstream(name)
 	if r.memo != nil {
-		tools = r.f.meant(r.s, r.memo, name)
+		var foreign bool
+		tools, foreign = meant(r.own, r.s, r.memo, name)
+		tools = slices.DeleteFunc(tools, func(tool string) bool { return foreign && !r.reads(tool) })
 	}
-	if tools == nil && r.blind && r.meta(name) == "" {
+	if len(tools) == 0 && r.blind && r.meta(name) == "" {
 		return []string{name}, true
 	}
 	return tools, exact
@@ -80,7 +85,10 @@ func (r *reader) shape(name string) *shape {
 
 // meta is the meta-tool that a name means, "" if it means none.
 func (r *reader) meta(name string) string {
-	for _, bare := range r.f.unprefixed(name, serverEnds()) {
+	if isTooLong(name) {
+		return ""
+	}
+	for _, bare := range unprefixed(r.own, name, nil) {
 		for kind, shown := range r.s.kind {
 			if fold(bare) == kind || fold(bare) == fold(shown) {
 				return kind
@@ -102,14 +110,20 @@ func (r *reader) nothing(v *view) error {
 	return r.f.unknown(v, name)
 }
 
-// likeliest is the order of the first reading that fits or, failing that, of
-// the first.
+// likeliest is the order of the first reading that fits and leaves nothing out;
+// failing that, of the first that fits, or of the first.
 func (r *reader) likeliest() (order, error) {
 	best := &r.all[0]
-	if i := slices.IndexFunc(r.all, func(r reading) bool { return r.fits() }); i >= 0 {
-		best = &r.all[i]
+	for _, good := range []func(reading) bool{
+		func(r reading) bool { return r.fits() && len(r.astray) == 0 },
+		func(r reading) bool { return r.fits() },
+	} {
+		if i := slices.IndexFunc(r.all, good); i >= 0 {
+			best = &r.all[i]
+			break
+		}
 	}
-	if best.kind != 0 {
+	if best.kind != 0 || best.server != "" || len(best.astray) > 0 {
 		return order{}, r.f.unfit(r.s, r.tool(best.tool), best)
 	}
 	return order{tool: best.tool, args: best.raw, bent: best.bent}, nil
@@ -119,11 +133,13 @@ func (r *reader) likeliest() (order, error) {
 // stands where it belongs and is not certainly wrong is sent as it is.
 func (r *reader) judged() (order, error) {
 	fit := r.fitting()
-	whole := slices.DeleteFunc(slices.Clone(fit), func(r reading) bool { return r.astray != nil })
-	asGiven := slices.IndexFunc(r.all, func(r reading) bool { return r.given && r.kind == 0 && r.misfit.refused() == 0 })
+	whole := slices.DeleteFunc(slices.Clone(fit), func(r reading) bool { return len(r.astray) > 0 })
+	asGiven := slices.IndexFunc(r.all, func(r reading) bool {
+		return r.given && r.kind == 0 && r.server == "" && r.misfit.refused() == 0 && len(r.astray) == 0
+	})
 	switch {
 	case r.ambiguous != "":
-		return order{}, undecided(fmt.Sprintf("%s may mean %d tools, so none was called.", quoted(r.ambiguous), len(r.one())), r.s, r.one())
+		return order{}, undecided(fmt.Sprintf("%s may mean %d tools, so none was called.", quotedName(r.ambiguous), len(r.one())), r.s, r.one())
 	case len(whole) == 1:
 		return order{tool: whole[0].tool, args: whole[0].raw, bent: whole[0].bent}, nil
 	case len(fit) > 1:
@@ -133,11 +149,14 @@ func (r *reader) judged() (order, error) {
 		return order{tool: g.tool, args: g.sent, bent: g.bent, odd: true}, nil
 	}
 	best := r.best()
+	if len(fit) == 1 {
+		best = &fit[0]
+	}
 	return order{}, r.f.unfit(r.s, r.tool(best.tool), best)
 }
 
 // fitting are the readings that fit, each once. One that is found twice leaves
-// nothing out.
+// out only what it leaves out both times.
 func (r *reader) fitting() (fit []reading) {
 	for _, found := range r.all {
 		same := func(other reading) bool {
@@ -146,7 +165,7 @@ func (r *reader) fitting() (fit []reading) {
 		switch i := slices.IndexFunc(fit, same); {
 		case !found.fits():
 		case i >= 0:
-			fit[i].astray = nil
+			fit[i].astray = slices.DeleteFunc(fit[i].astray, func(m part) bool { return !slices.ContainsFunc(found.astray, m.is) })
 		default:
 			fit = append(fit, found)
 		}

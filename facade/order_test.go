@@ -33,7 +33,9 @@ func TestReadings(t *testing.T) {
 	const issue = `get_issue {"id":"A-1"}`
 	tests := []struct{ name, sent, want string }{
 		{"takes tool and args", `{"tool":"get_issue","args":{"id":"A-1"}}`, issue},
-		{"takes them whatever else is there", `{"tool":"get_issue","args":{"id":"A-1"},"id":"B","arguments":{"id":"C"},"name":"ping"}`, issue},
+		{"refuses them if another value stands beside", `{"tool":"get_issue","args":{"id":"A-1"},"id":"B"}`,
+			`! get_issue was not called: "id" stands beside "args"; what is meant for the tool belongs under "args".` + "\nTwo values are given for one parameter:\n" + `{"tool":"get_issue","args":{"id":"A-1"}}` + "\n" + `{"tool":"get_issue","args":{"id":"B"}}` + "\n"},
+		{"leaves words for others out", `{"tool":"get_issue","args":{"id":"A-1"},"_meta":{"a":1},"confirm":true,"server":"acme","name":"call","params":{}}`, issue},
 		{"takes no args for none", `{"tool":"ping"}`, `ping {}`},
 		{"takes null for none", `{"tool":"list_issues","args":null}`, `list_issues {}`},
 		{"takes an empty string for none", `{"tool":"ping","args":" "}`, `ping {}`},
@@ -75,20 +77,20 @@ func TestReadings(t *testing.T) {
 		{"takes what stands beside the tool in args", `{"args":{"tool":"get_issue","id":"A-1"}}`, issue},
 		{"takes a name beside the tool", `{"tool":"create_project","name":"x","note":"y"}`, `create_project {"name":"x","note":"y"}`},
 		{"leaves our own words out", `{"tool":"create_project","name":"x","confirm":true}`, `create_project {"name":"x"}`},
-		{"passes nothing to a tool without parameters", `{"tool":"ping","because":"why not"}`, `ping {}`},
+		{"passes nothing to a tool without parameters", `{"tool":"ping","_meta":{"a":1}}`, `ping {}`},
 
 		{"takes another case", `{"tool":"Get_Issue","args":{"id":"A-1"}}`, issue},
 		{"takes white space around a name", `{"tool":" get_issue\n","args":{"id":"A-1"}}`, issue},
 		{"takes - for _", `{"tool":"get-issue","args":{"id":"A-1"}}`, issue},
 		{"takes _ for -", `{"tool":"close_issue","args":{"id":"A-1"}}`, `Close-Issue {"id":"A-1"}`},
 		{"takes the prefix of Claude Code", `{"tool":"mcp__acme__get_issue","args":{"id":"A-1"}}`, issue},
-		{"takes the prefix of another server's name", `{"tool":"mcp__issues_2__get_issue","args":{"id":"A-1"}}`, issue},
+		{"takes the prefix of another server's name", `{"tool":"mcp__issues_2__read_issue","args":{"id":"A-1"}}`, `read_issue {"id":"A-1"}`},
 		{"takes the prefix of Gemini", `{"tool":"mcp_acme_get_issue","args":{"id":"A-1"}}`, issue},
 		{"takes the prefix of OpenCode", `{"tool":"acme_get_issue","args":{"id":"A-1"}}`, issue},
 		{"takes the prefix of Copilot", `{"tool":"acme-get_issue","args":{"id":"A-1"}}`, issue},
 		{"takes a prefix with a full stop", `{"tool":"acme.get_issue","args":{"id":"A-1"}}`, issue},
-		{"takes a prefix with a slash", `{"tool":"tracker/get_issue","args":{"id":"A-1"}}`, issue},
-		{"takes a prefix with a colon", `{"tool":"tracker:get_issue","args":{"id":"A-1"}}`, issue},
+		{"takes a prefix with a slash", `{"tool":"tracker/read_issue","args":{"id":"A-1"}}`, `read_issue {"id":"A-1"}`},
+		{"takes a prefix with a colon", `{"tool":"tracker:read_issue","args":{"id":"A-1"}}`, `read_issue {"id":"A-1"}`},
 		{"takes a prefix before a prefix", `{"tool":"functions.mcp__acme__get-issue","args":{"id":"A-1"}}`, issue},
 		{"takes a bent name in a bent call", `{"name":"mcp__acme__Get-Issue","arguments":"{\"id\":\"A-1\"}"}`, issue},
 
@@ -130,7 +132,8 @@ func TestReadings(t *testing.T) {
 		{"refuses call of nothing", `{"tool":"call"}`, `! "tool" is missing`},
 		{"refuses what is no object", `[1]`, `! "tool" is missing`},
 	}
-	f, v, _ := facadeWith(t, `,"used":[]`, []byte(`{"tools":[`+strings.Join(shop(), ",")+`]}`))
+	read := annotated("read_issue", `{"readOnlyHint":true}`, `{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`)
+	f, v, _ := facadeWith(t, `,"used":[]`, []byte(`{"tools":[`+strings.Join(append(shop(), read), ",")+`]}`))
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := understood(f, v, tt.sent)
@@ -144,7 +147,7 @@ func TestReadings(t *testing.T) {
 // The model may know the meta-tools by other names than they have.
 func TestCallOfCall(t *testing.T) {
 	f, v, _ := facadeWith(t, `,"used":[],"prefix":"Acme_"`, []byte(`{"tools":[`+strings.Join(shop(), ",")+`]}`))
-	for _, name := range []string{"call", "Acme_call", "acme-call", "mcp__acme__Acme_call", "other/call"} {
+	for _, name := range []string{"call", "Acme_call", "acme-call", "mcp__acme__Acme_call", "acme/call"} {
 		sent := `{"tool":"` + name + `","args":{"tool":"ping"}}`
 		if got := understood(f, v, sent); got != "ping {}" {
 			t.Errorf("call of %s: %s", sent, got)

@@ -17,11 +17,12 @@ type reading struct {
 	astray []part   // what stands elsewhere and is left out, though it may be meant for the tool
 	bent   []string // what is taken otherwise than it was sent, for the log
 	kind   kinds    // what stands under "args" and can be no arguments; 0: nothing
+	server string   // another server that the tool is said to be of
 	given  bool     // the arguments are what stands under "args"
 }
 
 // fits reports whether the arguments fit the tool, as far as that is certain.
-func (r *reading) fits() bool { return r.kind == 0 && r.misfit.fits() }
+func (r *reading) fits() bool { return r.kind == 0 && r.server == "" && r.misfit.fits() }
 
 // A place is an envelope in which the arguments of a tool are looked for.
 type place struct {
@@ -30,8 +31,8 @@ type place struct {
 	tool  string
 	shape *shape
 	bent  []string
-	depth int  // in how many other envelopes it is
-	inner bool // it stands where the arguments of the tool may stand
+	outer []envelope // what stands beside it in the others that it is in
+	inner bool       // it stands where the arguments of the tool may stand
 }
 
 // bend is the place if one more thing is taken otherwise than it was sent.
@@ -40,13 +41,19 @@ func (p place) bend(how string) place {
 	return p
 }
 
-// deeper is an envelope within the place.
-func (p place) deeper(e envelope) place {
+// deeper is an envelope within the place, in which something stays behind.
+func (p place) deeper(e, behind envelope) place {
 	p = p.bend("nested")
+	p.outer = append(slices.Clone(p.outer), behind)
 	p.envelope = e
-	p.depth++
 	return p
 }
+
+// within is the envelope that a member of the place holds.
+func (p place) within(m part) place { return p.deeper(open(held(m.value)), p.without(m)) }
+
+// isDeepest reports whether no further envelope is looked for in the place.
+func (p *place) isDeepest() bool { return len(p.outer) == maxNesting }
 
 // opens reports whether the place may hold arguments under a key: one that is a
 // parameter of the tool does not.
@@ -59,8 +66,9 @@ const maxNesting = 2
 type reader struct {
 	f     *Facade
 	s     *surface
-	memo  *memo // nil: there is no catalog
-	blind bool  // a name that is in no catalog is taken for that of a tool
+	memo  *memo    // nil: there is no catalog
+	own   []string // what the server is called
+	blind bool     // a name that is in no catalog is taken for that of a tool
 
 	all       []reading
 	ambiguous string   // a name that may mean several tools
@@ -70,7 +78,7 @@ type reader struct {
 
 // read finds the readings of an envelope.
 func (r *reader) read(p place) {
-	if inner := p.call(); inner.Exists() && p.depth < maxNesting {
+	if inner := p.call(); inner.Exists() && !p.isDeepest() {
 		r.read(p.deeper(open(inner).adopting(p.envelope)))
 		return
 	}
@@ -85,11 +93,11 @@ func (r *reader) read(p place) {
 	for _, name := range p.naming() {
 		named = r.named(p, name) || named
 	}
-	if named || p.depth == maxNesting {
+	if named || p.isDeepest() {
 		return
 	}
 	for _, m := range p.holders() {
-		r.read(p.deeper(open(held(m.value))))
+		r.read(p.within(m))
 	}
 }
 
@@ -112,8 +120,12 @@ func (r *reader) named(p place, name part) bool {
 	if !exact {
 		p = p.bend("other name")
 	}
-	if !p.args.value.Exists() {
-		p.args = part{key: "args", at: -1, value: swallowed(said)}
+	switch args := (part{key: "args", at: -1, value: swallowed(said)}); {
+	case !p.args.value.Exists():
+		p.args = args
+	case args.value.Exists():
+		args.key = "arguments"
+		p.boxes = append(slices.Clone(p.boxes), args)
 	}
 	for _, tool := range tools {
 		p.name, p.tool, p.shape = name, tool, r.shape(tool)
@@ -137,8 +149,8 @@ func (r *reader) arguments(p place) {
 		p.rest, p.args = append(slices.Clone(p.rest), p.args), part{}
 		r.elsewhere(p)
 	case object.Exists() && !isEmpty(object):
-		if !r.take(p, p.args, nil) {
-			r.nested(p, object)
+		if !r.take(p, p.args, p.args) {
+			r.nested(p, p.args)
 			r.bare(p)
 		}
 	case isBlank(args) && p.opens(p.args):
@@ -147,7 +159,7 @@ func (r *reader) arguments(p place) {
 	case args.Exists() && !object.Exists():
 		if p.opens(p.args) || !r.bare(p) {
 			r.all = append(r.all, reading{tool: p.tool, shape: p.shape, bent: p.bent, kind: kindOf(args),
-				misfit: p.shape.judge(nil), astray: []part{p.args}})
+				misfit: p.shape.judge(nil), astray: append([]part{p.args}, r.left(&p, p.args)...)})
 		}
 	default:
 		r.elsewhere(p)
@@ -156,14 +168,14 @@ func (r *reader) arguments(p place) {
 
 // elsewhere finds the readings of a place with nothing under "args".
 func (r *reader) elsewhere(p place) {
-	alone := len(p.boxes) == 0 && len(p.bareOf(p.name, p.shape)) == 0
-	if (alone || p.args.value.Exists() || p.shape.takesNothing()) && r.take(p, p.args, nil) {
+	alone := len(p.boxes) == 0 && len(r.bareOf(&p)) == 0
+	if (alone || p.args.value.Exists()) && r.take(p, p.args, p.args) {
 		return
 	}
 	for _, box := range p.boxes {
 		boxed := p.bend("args as " + box.key)
-		if p.opens(box) && !r.take(boxed, box, p.beside(box)) {
-			r.nested(boxed, held(box.value))
+		if p.opens(box) && !r.take(boxed, box, box) {
+			r.nested(boxed, box)
 		}
 	}
 	r.bare(p)
@@ -171,11 +183,11 @@ func (r *reader) elsewhere(p place) {
 
 // nested finds the readings of arguments that are an envelope again: of the
 // same tool, or of nothing but arguments.
-func (r *reader) nested(p place, object gjson.Result) {
-	if p.depth == maxNesting {
+func (r *reader) nested(p place, holder part) {
+	if p.isDeepest() {
 		return
 	}
-	p = p.deeper(open(object))
+	p = p.within(holder)
 	p.inner = true
 	opens := slices.ContainsFunc(p.holders(), p.opens)
 	for _, name := range p.naming() {
@@ -191,48 +203,28 @@ func (r *reader) nested(p place, object gjson.Result) {
 			only, opens = call.args, true
 		}
 	}
-	if opens && only.value.Exists() && !r.take(p, only, nil) {
-		r.nested(p, held(only.value))
+	if opens && only.value.Exists() && !r.take(p, only, only) {
+		r.nested(p, only)
 	}
 }
 
 // bare takes for arguments what stands beside the name of the tool. It reports
-// whether that is a reading that fits and leaves nothing out.
+// whether that is a reading that fits.
 func (r *reader) bare(p place) bool {
-	members := p.bareOf(p.name, p.shape)
+	members := r.bareOf(&p)
 	if len(members) == 0 {
 		return false
 	}
-	var astray []part
-	for _, m := range p.holders() {
-		if p.opens(m) && !isEmpty(held(m.value)) {
-			astray = append(astray, m)
-		}
-	}
-	return r.take(p.bend(besideTool), part{at: -1, value: object(members)}, astray)
+	return r.take(p.bend(besideTool), part{at: -1, value: object(members)}, members...)
 }
 
 // besideTool is how arguments are bent that stand beside the name of the tool.
 const besideTool = "beside tool"
 
-// beside are the members that are left out if one box holds the arguments.
-func (p *place) beside(box part) (all []part) {
-	for _, m := range p.bareOf(p.name, p.shape) {
-		if !p.opens(m) {
-			all = append(all, m)
-		}
-	}
-	for _, m := range p.boxes {
-		if !m.is(box) && p.opens(m) && !isEmpty(held(m.value)) {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-// take notes the reading in which a member holds the arguments. It reports
-// whether that is one that fits and leaves nothing out.
-func (r *reader) take(p place, m part, astray []part) bool {
+// take notes the reading in which a member, made of those that are taken, holds
+// the arguments. It reports whether that is one that fits: one that does is not
+// looked for further in the same place, but refused if it leaves something out.
+func (r *reader) take(p place, m part, taken ...part) bool {
 	object := held(m.value)
 	args := members(object)
 	raw := p.shape.unpacked(object, args)
@@ -242,9 +234,10 @@ func (r *reader) take(p place, m part, astray []part) bool {
 	found := reading{
 		tool: p.tool, shape: p.shape, bent: p.bent,
 		args: args, sent: object.Raw, raw: raw,
-		misfit: p.shape.judge(args), astray: astray,
-		given: p.depth == 0 && m.is(p.args),
+		misfit: p.shape.judge(args), astray: r.left(&p, taken...),
+		given: p.outer == nil && m.is(p.args), server: r.elsewhereOf(&p, taken),
 	}
+	found.astray = slices.DeleteFunc(found.astray, func(other part) bool { return r.repeats(&p, other, object) })
 	r.all = append(r.all, found)
-	return found.fits() && len(astray) == 0
+	return found.fits()
 }

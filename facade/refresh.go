@@ -112,7 +112,7 @@ func (f *Facade) listing(ctx context.Context, l *link, v *view) {
 		if lists, err := f.list(ctx, l, v); err != nil {
 			f.unlistedView(l, v, err)
 		} else {
-			f.install(ctx, v, lists)
+			f.install(ctx, l, v, lists)
 		}
 		f.mu.Lock()
 		l = nil
@@ -339,7 +339,7 @@ func (f *Facade) call(ctx context.Context, l *link, method string, params []byte
 
 // install makes a new listing the view's, tells the host if its surface is
 // another one now, and stores it.
-func (f *Facade) install(ctx context.Context, v *view, lists catalog.Lists) {
+func (f *Facade) install(ctx context.Context, l *link, v *view, lists catalog.Lists) {
 	c := f.catalog(v.key.Era, lists["tools/list"], slog.LevelWarn)
 	f.mu.Lock()
 	handshake := v.handshake
@@ -350,7 +350,10 @@ func (f *Facade) install(ctx context.Context, v *view, lists catalog.Lists) {
 	v.catalog = func() (*catalog.Catalog, error) { return c, nil }
 	v.pages = func(method string) ([][]byte, error) { return lists[method], nil }
 	v.surface, v.listed, v.ttl, v.fleeting = s, time.Now(), ttl, fleeting
-	v.due, v.fresh, v.missing = false, true, nil
+	v.due, v.fresh, v.missing, v.source = false, true, nil, nil
+	if !l.settling && !v.again { // else it may be out of date already
+		v.source = l
+	}
 	own := v.key.Era == modern || f.link != nil && f.link.host == v
 	changed := v.shown != nil && !bytes.Equal(v.shown, s.tools)
 	if changed {
@@ -440,6 +443,11 @@ func (f *Facade) changed(ctx context.Context, l *link, method string) {
 	if method != "notifications/tools/list_changed" {
 		for _, v := range f.views {
 			v.pages = nil
+		}
+	}
+	for _, v := range f.views {
+		if v.source == l && method == "notifications/tools/list_changed" {
+			v.source = nil
 		}
 	}
 	first := !l.settling

@@ -136,6 +136,10 @@ func (f *Facade) catchUp(ctx context.Context) {
 
 // asked takes one request of the host: the table of DESIGN "The relay".
 func (f *Facade) asked(ctx context.Context, m wire.Message) {
+	if f.disguised(m.Method) {
+		f.refuse(m, codeMethodNotFound, "Method not found")
+		return
+	}
 	switch m.Method {
 	case "initialize":
 		if isModern(m) && f.knownEra() == modern { // which has no such method
@@ -379,12 +383,12 @@ func (f *Facade) orphaned(ctx context.Context, p *pending, why error) {
 
 // notified takes one notification of the host.
 func (f *Facade) notified(ctx context.Context, m wire.Message) {
-	switch m.Method {
-	case "notifications/initialized":
+	switch {
+	case m.Method == "notifications/initialized":
 		f.ready(m.Raw)
-	case "notifications/cancelled":
+	case m.Method == "notifications/cancelled":
 		f.cancel(ctx, m)
-	case "tools/call": // no notification: an upstream that runs it all the same would pass the guard by
+	case m.Method == "tools/call", f.disguised(m.Method): // no notification: an upstream that runs it all the same would pass the guard by
 		f.log.Warn("a call without an id is not sent", "in", len(m.Raw))
 	default:
 		f.pass(ctx, m)
@@ -636,7 +640,7 @@ func (f *Facade) requested(l *link, m wire.Message) {
 	if !full {
 		q := question{id: m.ID.Raw, theirs: m.ID.Raw, link: l}
 		if f.ambiguous(m.Key(), l) {
-			q.id = f.nextID()
+			q.id = questionID()
 			m.Raw = wire.Splice(m.Raw, m.ID, []byte(q.id))
 		}
 		if wait {
@@ -655,12 +659,18 @@ func (f *Facade) requested(l *link, m wire.Message) {
 }
 
 // ambiguous reports whether an answer of the host under a key may be meant for
-// another connection than the one that asks now: each process counts its ids
-// from the same number, and what was withdrawn may be answered all the same. The
-// caller holds mu, as for estrange.
+// another connection than the one that asks now, or for us: each process counts
+// its ids from the same number, and what was withdrawn may be answered all the same. The
+// caller holds mu, as for the next two.
 func (f *Facade) ambiguous(key string, l *link) bool {
+	return f.estranged[key] || len(f.estranged) == maxEstranged || f.foreign(key, l)
+}
+
+// foreign reports whether the host knows a key as that of a question that
+// another connection, or we, have asked.
+func (f *Facade) foreign(key string, l *link) bool {
 	q, asked := f.fromUp[key]
-	return f.estranged[key] || len(f.estranged) == maxEstranged || asked && q.link != l
+	return f.consents[key] != nil || asked && q.link != l
 }
 
 // estrange notes that the host has been given a question that is withdrawn.
@@ -700,7 +710,8 @@ func (f *Facade) announced(ctx context.Context, l *link, m wire.Message) {
 }
 
 // unasked takes the upstream's cancellation of a request of its own. It
-// returns what the host is told, nil if it has not been given that request.
+// returns what the host is told, nil if it has not been given that request, or
+// knows the id as that of another's.
 func (f *Facade) unasked(l *link, m wire.Message) []byte {
 	id := m.Params.Get("requestId")
 	f.mu.Lock()
@@ -717,7 +728,10 @@ func (f *Facade) unasked(l *link, m wire.Message) []byte {
 		if q.id != q.theirs {
 			return wire.Splice(m.Raw, id, []byte(q.id))
 		}
-		break
+		return m.Raw
+	}
+	if f.foreign(wire.Key(id), l) {
+		return nil
 	}
 	return m.Raw
 }

@@ -10,8 +10,9 @@ import (
 	"mcp-facade/facade/wire"
 )
 
-// repeatWindow is how long a refusal is remembered. A process is not a
-// conversation: parallel agents share it.
+// repeatWindow is how long a refusal is remembered after it was given for the last
+// time: a loop that is kept up is not forgotten. A process is not a conversation:
+// parallel agents share it.
 const repeatWindow = 5 * time.Minute
 
 // maxRepeats is how many refusals are remembered.
@@ -39,20 +40,32 @@ type repetition struct {
 // insisting is a refusal in the words that fit how often it has been given: at
 // repeatLimit at length, from twice as often on an order to stop. Another round
 // of a call is no other call; it counts only if the user declines in it.
-func (f *Facade) insisting(m wire.Message, why error) error {
+func (f *Facade) insisting(v *view, m wire.Message, why error) error {
 	limit := f.o.Server.RepeatLimit
 	r := &recurring{error: why, reason: why.Error()}
 	errors.As(why, &r)
 	if limit == 0 || isRetry(m) && !strings.HasPrefix(r.reason, declinedPrefix) {
 		return why
 	}
-	switch n := f.repeat(repeatKey{m.Params.Get("name").Str, r.tool, r.reason}); {
+	switch n := f.repeat(repeatKey{f.calledBy(v, m), r.tool, r.reason}); {
 	case n >= 2*limit:
 		return stop(n, r.error)
 	case n == limit && r.full != nil:
 		return r.full()
 	}
 	return why
+}
+
+// calledBy is the name that a call came by, however it is spelled.
+func (f *Facade) calledBy(v *view, m wire.Message) string {
+	name, s := m.Params.Get("name").Str, f.surfaceOf(v)
+	if kind := s.metaTool(name); kind != "" {
+		return kind
+	}
+	if up, ok := s.names().upstream(name); ok {
+		return up
+	}
+	return folded(f.ownNames(v), name)
 }
 
 // isRetry reports whether a call is another round of one (MCP 2026-07-28,
@@ -83,10 +96,11 @@ func (f *Facade) repeat(what repeatKey) int {
 // declinedForGood reports whether the user has declined a call so often that
 // they are not asked again for a while.
 func (f *Facade) declinedForGood(c *invocation) bool {
+	called := f.calledBy(c.view, c.m)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	limit := 2 * f.o.Server.RepeatLimit
-	r := f.repeats[repeatKey{c.m.Params.Get("name").Str, c.tool, declinedReason(c)}]
+	r := f.repeats[repeatKey{called, c.tool, declinedReason(c)}]
 	return r != nil && limit > 0 && r.times >= limit && time.Since(r.last) <= repeatWindow
 }
 

@@ -9,7 +9,7 @@ import (
 // that tells of it: repository and number of an issue or a pull request.
 func TestReportedManglings(t *testing.T) {
 	const issue = `get_issue {"id":"A-1"}`
-	const corrected = "\n*\n" + `{"tool":"get_issue","args":{"id":"<id>"}}` + "\n" + noResult
+	const corrected = "\n*\n" + `{"tool":"get_issue","args":{"id":"<id: string>"}}` + "\n" + noResult
 	tests := []struct{ name, report, sent, want string }{
 		// The arguments are in a string.
 		{"opens arguments in a string", "PKUfudawei/dsh-capability-menu#4", `{"tool":"get_issue","args":"{\"id\":\"A-1\"}"}`, issue},
@@ -18,11 +18,13 @@ func TestReportedManglings(t *testing.T) {
 		{"opens args_json", "smart-mcp-proxy/mcpproxy-go#379", `{"name":"acme:get_issue","args_json":"{\"id\":\"A-1\"}"}`, issue},
 		{"opens a code fence", "earendil-works/pi#8858", "{\"tool\":\"get_issue\",\"args\":\"```json\\n{\\\"id\\\":\\\"A-1\\\"}\\n```\"}", issue},
 		{"opens a code fence without a language", "agents-flex/agents-flex#64", "{\"tool\":\"get_issue\",\"args\":\"```\\n{\\\"id\\\":\\\"A-1\\\"}```\"}", issue},
-		{"leaves prose after the object out", "librefang/librefang#2995", `{"tool":"get_issue","args":"{\"id\":\"A-1\"}\n\nI'll now look it up."}`, issue},
+		// Prose may say what no argument says, such as "with dry_run": it is not left out for the model.
+		{"takes no prose after the object", "librefang/librefang#2995", `{"tool":"get_issue","args":"{\"id\":\"A-1\"}\n\nI'll now look it up."}`,
+			`! get_issue was not called: "args" is a string; it must be an object.` + "\n*\n" + `It has no place for "I'll now look it up."`},
 		{"leaves brackets after the object out", "ollama/ollama#17638", `{"tool":"get_issue","args":"{\"id\":\"A-1\"}]"}`, issue},
 		{"leaves braces after the object out", "mangiucugna/json_repair#213", `{"tool":"get_issue","args":"{\"id\":\"A-1\"}}}"}`, issue},
-		{"takes none of two objects", "NousResearch/hermes-agent#80951", `{"tool":"get_issue","args":"{\"id\":\"A-1\"} {\"id\":\"A-2\"}"}`, `! get_issue was not called: "args" is a string; it must be an object.` + corrected},
-		{"takes none before another parameter", "anthropics/claude-code#83088", `{"tool":"get_issue","args":"{\"id\":\"A-1\"}</args>\n<parameter name=\"depth\">2"}`, `! get_issue was not called: "args" is a string; it must be an object.` + corrected},
+		{"takes none of two objects", "NousResearch/hermes-agent#80951", `{"tool":"get_issue","args":"{\"id\":\"A-1\"} {\"id\":\"A-2\"}"}`, `! get_issue was not called: "args" is a string; it must be an object.` + "\n*\n" + `It has no place for "{\"id\":\"A-2\"}".`},
+		{"takes none before another parameter", "anthropics/claude-code#83088", `{"tool":"get_issue","args":"{\"id\":\"A-1\"}</args>\n<parameter name=\"depth\">2"}`, `! get_issue was not called: "args" is a string; it must be an object.` + "\n*\n" + `{"tool":"get_issue","args":{"id":"A-1","depth":"<depth: number>"}}`},
 		{"takes no JSON that was cut off", "XiaomiMiMo/MiMo-Code#1658", `{"tool":"get_issue","args":"{\"id\":\"A-"}`, `! get_issue was not called: "args" is a string; it must be an object.` + corrected},
 		{"takes no Python", "NousResearch/atropos#479", `{"tool":"get_issue","args":"{'id': 'it''s'}"}`, `! get_issue was not called: "args" is a string; it must be an object.` + corrected},
 		{"takes no command line", "NousResearch/hermes-agent#67829", `{"args":{"args":"--help","name":"mcp__acme__get_issue"}}`, `! get_issue was not called: "args" is a string; it must be an object.` + corrected},
@@ -53,7 +55,9 @@ func TestReportedManglings(t *testing.T) {
 		{"does not imitate what is nested deeper", "openclaw/openclaw#142304", `{"tool":"get_issue","args":{"arguments":{"arguments":{"arguments":{"arguments":{"id":"A-1"}}}}}}`, `! get_issue was not called: "id" is missing` + "\n*\n" + `{"tool":"get_issue","args":{"id":"A-1"}}` + "\n"},
 
 		// The name of the tool is more than a name.
-		{"takes the prefix of a server", "neomjs/neo#7518", `{"tool":"acme-knowledge-base__get_issue","args":{"id":"A-1"}}`, issue},
+		{"takes the prefix of a server", "neomjs/neo#7518", `{"tool":"acme__get_issue","args":{"id":"A-1"}}`, issue},
+		// What a server of another name would have changed, is not changed in this one.
+		{"takes no prefix of another server", "neomjs/neo#7518", `{"tool":"acme-knowledge-base__get_issue","args":{"id":"A-1"}}`, `! Tool "acme-knowledge-base__get_issue" is not in acme's catalog. Nearest: get_issue.`},
 		{"takes the prefix of an agent", "nicobailon/pi-mcp-adapter#99", `{"tool":"mcp__acme_get_issue","args":{"id":"A-1"}}`, issue},
 		{"leaves a special token out", "vllm-project/vllm#32587", `{"tool":"get_issue<|channel|>commentary","args":{"id":"A-1"}}`, issue},
 		{"leaves the prefix and the end of another format out", "openai/harmony#114", `{"tool":"functions.get_issue<|constrain|>json","args":{"id":"A-1"}}`, issue},

@@ -35,6 +35,7 @@ type round struct {
 	call    string // digest of the call that the question is about
 	expires time.Time
 	once    string // tells it from every other
+	of      string // the process that has asked
 	theirs  string // raw object: requestState and inputResponses of the upstream's own rounds that the call had
 }
 
@@ -58,13 +59,14 @@ func (f *Facade) confirmByRound(ctx context.Context, c *invocation) {
 	case f.declinedForGood(c):
 		f.deny(c.view, c.m, f.declined(c))
 	default:
+		f.searches.called()
 		f.reply(c.m, f.roundResult(c, call))
 	}
 }
 
 // roundResult asks the host, which is to answer with the next request.
 func (f *Facade) roundResult(c *invocation, call string) []byte {
-	r := round{call: call, expires: time.Now().Add(roundLife), once: rand.Text(), theirs: theirRound(c.frame)}
+	r := round{call: call, expires: time.Now().Add(roundLife), once: rand.Text(), of: f.me, theirs: theirRound(c.frame)}
 	b := append([]byte(`{"resultType":"input_required","inputRequests":{"`+roundKey+`":{"method":"elicitation/create","params":`), f.elicitation(c)...)
 	b = wire.AppendString(append(b, `}},"requestState":`...), f.seal(r))
 	return append(b, '}')
@@ -72,7 +74,8 @@ func (f *Facade) roundResult(c *invocation, call string) []byte {
 
 // takeRound takes out of a call what belongs to a question of ours: the state,
 // which it is given with every answer, and the answer. That counts if the question
-// was about the same call and is neither old nor answered.
+// was about the same call and is neither old nor answered: only the process that
+// has asked knows that, so any other asks again.
 func (f *Facade) takeRound(c *invocation) {
 	if c.view.key.Era != modern {
 		return
@@ -86,7 +89,7 @@ func (f *Facade) takeRound(c *invocation) {
 		r.theirs = "{}"
 	}
 	c.frame = withoutRound(c.frame, r.theirs)
-	if same && time.Now().Before(r.expires) && f.first(r) {
+	if same && r.of == f.me && time.Now().Before(r.expires) && f.first(r) {
 		c.answer = c.m.Params.Get("inputResponses." + roundKey)
 	}
 }
@@ -175,7 +178,7 @@ const statePrefix = "mcpf."
 
 // seal is a round as a requestState.
 func (f *Facade) seal(r round) string {
-	b := fmt.Appendf(nil, `{"call":%q,"expires":%d,"once":%q,"theirs":%s}`, r.call, r.expires.Unix(), r.once, r.theirs)
+	b := fmt.Appendf(nil, `{"call":%q,"expires":%d,"once":%q,"of":%q,"theirs":%s}`, r.call, r.expires.Unix(), r.once, r.of, r.theirs)
 	return statePrefix + base64.RawURLEncoding.EncodeToString(b) + "." + base64.RawURLEncoding.EncodeToString(f.sign(b))
 }
 
@@ -192,7 +195,7 @@ func (f *Facade) unseal(state string) (round, bool) {
 		return round{}, false
 	}
 	r := gjson.ParseBytes(b)
-	return round{r.Get("call").Str, time.Unix(r.Get("expires").Int(), 0), r.Get("once").Str, r.Get("theirs").Raw}, true
+	return round{r.Get("call").Str, time.Unix(r.Get("expires").Int(), 0), r.Get("once").Str, r.Get("of").Str, r.Get("theirs").Raw}, true
 }
 
 func (f *Facade) sign(b []byte) []byte {

@@ -153,15 +153,21 @@ func TestRoundOfTheUpstreamLost(t *testing.T) {
 	})
 }
 
-// A retry may reach another process of the same user. What it has of the
-// upstream's rounds is put back when the user has been asked again.
+// A retry may reach another process of the same user, which asks again: it cannot
+// know whether the answer has been taken. What the retry has of the upstream's
+// rounds is put back when the user has been asked again.
 func TestRoundInAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const args = `{"id":"A-1"}`
 		first, second := startRounds(t, "", guardKey), startRounds(t, "", guardKey)
 		first.up.answer, second.up.answer = stages, stages
 		asked := first.round("delete_issue", args, "")
-		one := second.round("delete_issue", args, answering(asked.Get("requestState"), agreed))
+		elsewhere := second.round("delete_issue", args, answering(asked.Get("requestState"), agreed))
+		if !elsewhere.Get("inputRequests.mcpf_confirm").Exists() {
+			t.Fatalf("the other process says %s; want a question of its own", elsewhere.Raw)
+		}
+		second.up.wantRan(t, "consent given to another")
+		one := second.round("delete_issue", args, answering(elsewhere.Get("requestState"), agreed))
 		if one.Get("requestState").Str != "one" {
 			t.Fatalf("the other process says %s; want the upstream's question", one.Raw)
 		}

@@ -67,16 +67,26 @@ func quoted(s string) string {
 	return string(wire.AppendString(nil, cut(compact.Line(s), maxQuoted, "...")))
 }
 
-// spelled is the name of a tool: as it is, or in quotes if it could be taken
-// for something else.
+// spelled is the name of a tool by which it can be called: as it is, or as a JSON
+// string if it could be taken for something else. A long one is shortened, and
+// that says so.
 func spelled(name string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:", r)
 	}
 	if name == "" || len(name) > maxQuoted || strings.ContainsFunc(name, odd) {
-		return quoted(name)
+		return quotedName(name)
 	}
 	return name
+}
+
+// quotedName is the name of a tool as a JSON string in which nothing is hidden.
+func quotedName(name string) string {
+	whole := visible(string(wire.AppendString(nil, name)))
+	if short := elided(whole, maxQuoted); short != whole {
+		return short + " (not its whole name)"
+	}
+	return whole
 }
 
 // joined are names of tools with commas between.

@@ -25,7 +25,7 @@ const maxOpen = 8
 type searches struct {
 	mu    sync.Mutex
 	last  time.Time            // of the last one since a call; guarded by mu, like all below
-	spent int                  // how many have shown nothing new since then
+	spent [][]string           // the words of those that have shown nothing new since then
 	shown map[string]time.Time // when a tool was shown last
 	open  []openSearch         // the oldest first
 }
@@ -38,15 +38,22 @@ type openSearch struct {
 	tools []string
 }
 
-// spend notes a search that shows some tools, and returns how many have shown
-// nothing new, this one included; 0 if it has.
-func (s *searches) spend(tools []string) int {
+// unlike is how many searches for other things count as one for the same: agents
+// that share the process may look for each, but not all the time.
+const unlike = 3
+
+// maxSpent is how many searches are remembered: more than any limit needs.
+const maxSpent = 100
+
+// spend notes a search that shows some tools, and returns how many like it have
+// shown nothing new, this one included; 0 if it has.
+func (s *searches) spend(query string, tools []string) (times int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
 	lately := func(at time.Time) bool { return !at.IsZero() && now.Sub(at) <= searchWindow }
 	if !lately(s.last) {
-		s.spent, s.shown = 0, map[string]time.Time{}
+		s.spent, s.shown = nil, map[string]time.Time{}
 	}
 	fresh := !lately(s.last) || slices.ContainsFunc(tools, func(tool string) bool { return !lately(s.shown[tool]) })
 	for _, tool := range tools {
@@ -56,9 +63,32 @@ func (s *searches) spend(tools []string) int {
 	if fresh {
 		return 0
 	}
-	s.spent++
-	return s.spent
+	words := stems(query)
+	s.spent = append(s.spent[max(0, len(s.spent)-maxSpent+1):], words)
+	for _, other := range s.spent {
+		if slices.Equal(words, other) {
+			times++
+		}
+	}
+	return max(times, len(s.spent)/unlike)
 }
+
+// stemLength is how many characters of a word tell it from others, whatever it
+// ends in.
+const stemLength = 5
+
+// stems are the words of a query by which it is like another, sorted.
+func stems(query string) []string {
+	words := lettered(query[:min(len(query), maxWords)], "")
+	for i, word := range words {
+		words[i] = cut(word, stemLength, "")
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// maxWords is how much of a query is compared with others, in bytes.
+const maxWords = 1000
 
 // called notes that a tool is called: what comes next is a new search.
 func (s *searches) called() {

@@ -35,7 +35,9 @@ func TestSearchLimit(t *testing.T) {
 		{"counts from one to the next", ``, []string{comment, "59s", comment, "59s", comment, "59s", comment}, "aaax"},
 		{"forgets at a call", ``, []string{comment, comment, comment, call, comment, comment, comment, comment}, "aaaaaax"},
 		{"forgets at a direct call", ``, []string{comment, comment, comment, "list_projects {}", comment}, "aaaa"},
-		{"forgets at a call that is refused", ``, []string{comment, comment, comment, `call {"tool":"nosuch"}`, comment}, "aaaa"},
+		{"does not forget at a call that is refused", ``, []string{comment, comment, comment, `call {"tool":"nosuch"}`, `call {}`, comment}, "aaax"},
+		{"counts what is like the last, for agents share it", ``, []string{`discover {"query":"comment issue"}`, comment, `discover {"query":"commented"}`, `discover {"query":"issue comment"}`, `discover {"query":"a comment"}`, comment, comment}, "aaaaaxx"},
+		{"counts others a third", `,"searchLimit":2`, []string{`discover {"query":"comment issue"}`, `discover {"query":"comment a"}`, `discover {"query":"comment b"}`, `discover {"query":"comment c"}`, `discover {"query":"comment d"}`, `discover {"query":"comment e"}`, `discover {"query":"comment f"}`}, "aaaaaax"},
 		{"does not count the pages of all tools", ``, []string{comment, `discover {"query":""}`, comment, `discover {"query":"page 2"}`, comment}, "aaaaa"},
 		{"does not count descriptions of what was found", ``, []string{`discover {"query":"issue"}`, `discover {"query":"get_issue"}`, `discover {"query":"create_issue"}`, `discover {"query":"search_issues"}`}, "aaaa"},
 		{"counts the same description", ``, []string{`discover {"query":"get_issue"}`, `discover {"query":"get_issue"}`, `discover {"query":"get_issue"}`, `discover {"query":"get_issue"}`}, "aaax"},
@@ -178,7 +180,7 @@ func TestOpenSearchesAreBounded(t *testing.T) {
 	s := &searches{}
 	for range 3 * maxOpen {
 		s.wait([]string{"a"}, []string{"b"})
-		s.spend(nil)
+		s.spend("a", nil)
 	}
 	if len(s.open) != maxOpen || len(s.take("b")) != maxOpen || s.led("b") {
 		t.Errorf("%d searches wait, want %d until they are taken", len(s.open), maxOpen)

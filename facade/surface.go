@@ -229,13 +229,22 @@ func (f *Facade) used(c *catalog.Catalog) (tools []catalog.Tool, taken map[strin
 		}
 		switch {
 		case matched || len(c.Tools()) == 0:
-		case f.hidden(glob):
+		case f.hidden(glob) || slices.ContainsFunc(f.o.Server.Hide, func(hide string) bool { return config.Match([]string{glob}, hide) }):
 			f.log.Warn("an entry of \"used\" is hidden by \"hide\"", "tool", glob)
 		default:
-			f.log.Warn("nothing matches an entry of \"used\"", "tool", glob, "nearest", joined(c.Nearest(strings.Trim(glob, "*?"), 3)))
+			f.log.Warn("nothing matches an entry of \"used\"", append([]any{"tool", glob}, nearestTo(c, glob)...)...)
 		}
 	}
 	return tools, taken
+}
+
+// nearestTo is the attribute of a log record that names the tools nearest to a
+// glob, if there are any.
+func nearestTo(c *catalog.Catalog, glob string) []any {
+	if near := c.Nearest(strings.Trim(glob, "*?"), 3); len(near) > 0 {
+		return []any{"nearest", joined(near)}
+	}
+	return nil
 }
 
 // fits reports whether a catalog costs no more than surfaceBudget when it is

@@ -54,6 +54,7 @@ type view struct {
 	fleeting  bool                                  // the upstream said 0
 	due       bool                                  // it is to be listed anew whatever its age
 	fresh     bool                                  // it was listed by this process
+	source    *link                                 // the connection that has listed the tools as they are; nil: that is not certain
 	surface   *surface                              // nil: there is no catalog
 	catalog   func() (*catalog.Catalog, error)      // nil: there is none, or the stored one cannot be read
 	pages     func(method string) ([][]byte, error) // the other lists; nil: there are none
@@ -252,8 +253,8 @@ func (f *Facade) unmatched(c *catalog.Catalog, level slog.Level) {
 		for _, glob := range key.globs {
 			has := func(t catalog.Tool) bool { return config.Match([]string{glob}, t.Name) }
 			if len(c.Tools()) > 0 && !slices.ContainsFunc(c.Tools(), has) {
-				f.log.Log(context.Background(), level, "nothing matches an entry of the config", "key", key.name,
-					"tool", glob, "nearest", joined(c.Nearest(strings.Trim(glob, "*?"), 3)))
+				f.log.Log(context.Background(), level, "nothing matches an entry of the config",
+					append([]any{"key", key.name, "tool", glob}, nearestTo(c, glob)...)...)
 			}
 		}
 	}

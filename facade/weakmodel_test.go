@@ -225,6 +225,13 @@ func (m *weakModel) next(refusal string) string {
 	if sent := m.shown(refusal); sent != "" {
 		return sent
 	}
+	if _, names, found := strings.Cut(refusal, "It has no place for "); found {
+		names, _, _ = strings.Cut(names, ". Call it without")
+		for _, name := range strings.Split(names, ", ") {
+			m.args = string(wire.DeleteMember([]byte(m.args), strings.Trim(name, `"`)))
+		}
+		return m.form(quote(m.name), m.args)
+	}
 	if _, names, found := strings.Cut(refusal, "Nearest: "); found {
 		m.name = strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })[0]
 		m.name = strings.TrimSuffix(m.name, ".")
@@ -251,8 +258,25 @@ func (m *weakModel) shown(refusal string) (call string) {
 		}
 	}
 	return placeholders.ReplaceAllStringFunc(call, func(found string) string {
-		return quote(strings.Trim(found, `"<>`) + " 1")
+		return m.valueFor(found)
 	})
+}
+
+// valueFor is what a model puts in the place of a placeholder.
+func (m *weakModel) valueFor(placeholder string) string {
+	name := strings.Trim(placeholder, `"<>`)
+	key, kind, _ := strings.Cut(name, ": ")
+	switch choice, _, listed := strings.Cut(kind, "|"); {
+	case listed:
+		return quote(choice)
+	case kind == "number":
+		return "1"
+	case kind == "boolean":
+		return "false"
+	case kind == "object", kind == "array":
+		return under(gjson.Parse(m.want), key).Raw
+	}
+	return quote(name + " 1")
 }
 
 // placeholders are those of an example.

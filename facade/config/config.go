@@ -46,6 +46,10 @@ type OAuth struct {
 	Scopes           []string
 }
 
+// ByFlag is a ConfirmBy that no file has: a person at the command line agrees by
+// a flag.
+const ByFlag = "flag"
+
 // A Server is one entry of the servers file. The fields are the keys of the
 // entry, and their meaning is that of the keys.
 type Server struct {
@@ -73,7 +77,7 @@ type Server struct {
 	SurfaceBudget     int // tokens
 
 	Confirm   string // "none", "destructive" or "writes"
-	ConfirmBy string // "elicitation" or "argument"
+	ConfirmBy string // "elicitation", "argument" or ByFlag
 	Split     bool
 
 	SearchLimit, RepeatLimit int // 0: no limit

@@ -88,7 +88,7 @@ func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 func (c *httpConn) hint(rep *reply) string {
 	switch {
 	case rep.StatusCode == http.StatusUnauthorized && c.inPlace:
-		return "check the Authorization on our command line"
+		return "check the Authorization on the command line"
 	case rep.StatusCode == http.StatusUnauthorized:
 		return fmt.Sprintf("check the authorization of %q in the servers file", c.server)
 	case rep.StatusCode == http.StatusProxyAuthRequired:
@@ -139,7 +139,7 @@ func toProxy(err error) error {
 // correct says where a wrong URL is put right.
 func (c *httpConn) correct() string {
 	if c.inPlace {
-		return "correct the URL on our command line"
+		return "correct the URL on the command line"
 	}
 	return fmt.Sprintf("correct the \"url\" of %q in the servers file", c.server)
 }
