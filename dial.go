@@ -9,9 +9,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
+	"mcp-facade/auth"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/upstream"
 )
@@ -20,6 +22,7 @@ import (
 type dialer struct {
 	*env
 	server *config.Server
+	lease  *lease // nil: it needs no token, or has it in its config
 	log    *slog.Logger
 	warned sync.Once
 }
@@ -31,7 +34,7 @@ func (d *dialer) dial(ctx context.Context, schema func(tool string) []byte) (ups
 	if s.Upstream.URL != "" {
 		prepare = d.remote
 	}
-	t, warnings, err := prepare(s)
+	t, warnings, err := prepare(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -46,22 +49,43 @@ func (d *dialer) dial(ctx context.Context, schema func(tool string) []byte) (ups
 }
 
 // process is a server that a command starts, with what to warn of.
-func (e *env) process(s *config.Server) (upstream.Target, []string, error) {
+func (d *dialer) process(ctx context.Context, s *config.Server) (upstream.Target, []string, error) {
 	var claude []byte
 	if s.Upstream.EnvFrom != "" {
-		claude, _ = readRegular(filepath.Join(e.home, ".claude.json"), claudeLimit)
+		claude, _ = readRegular(filepath.Join(d.home, ".claude.json"), claudeLimit)
 	}
-	p, err := s.Process(e.environ, claude, e.cwd)
-	return upstream.Target{Command: p.Command, Args: p.Args, Dir: p.Dir, Env: p.Env, Secrets: p.Secrets}, p.Warnings, err
-}
-
-// remote is a server that is reached over HTTP, with what to warn of.
-func (e *env) remote(s *config.Server) (upstream.Target, []string, error) {
-	r, err := s.Remote(e.environ)
+	environ, secrets, err := d.withToken(ctx, s)
 	if err != nil {
 		return upstream.Target{}, nil, err
 	}
-	if name := wrongProxy(e.environ); name != "" {
+	p, err := s.Process(environ, claude, d.cwd)
+	secrets = append(secrets, p.Secrets...)
+	return upstream.Target{Command: p.Command, Args: p.Args, Dir: p.Dir, Env: p.Env, Secrets: secrets}, p.Warnings, err
+}
+
+// withToken is our environment with the token that the process is to be given,
+// and every token that one was.
+func (d *dialer) withToken(ctx context.Context, s *config.Server) (environ, secrets []string, err error) {
+	if d.lease == nil {
+		return d.environ, nil, nil
+	}
+	token, err := d.lease.Token(ctx)
+	if err != nil {
+		return nil, nil, s.Fault(s.TokenKey(), err, d.lease.remedy)
+	}
+	for _, given := range d.lease.all() {
+		secrets = append(secrets, given, auth.Credentials(given))
+	}
+	return append(slices.Clone(d.environ), s.TokenKey()+"="+auth.Credentials(token)), secrets, nil
+}
+
+// remote is a server that is reached over HTTP, with what to warn of.
+func (d *dialer) remote(_ context.Context, s *config.Server) (upstream.Target, []string, error) {
+	r, err := s.Remote(d.environ)
+	if err != nil {
+		return upstream.Target{}, nil, err
+	}
+	if name := wrongProxy(d.environ); name != "" {
 		return upstream.Target{}, nil, &upstream.Error{Server: s.Name, Op: "start",
 			Err: fmt.Errorf("%s of the environment is not the URL of a proxy", name), Hint: "correct " + name + ", or unset it"}
 	}
@@ -69,8 +93,11 @@ func (e *env) remote(s *config.Server) (upstream.Target, []string, error) {
 	for _, h := range r.Headers {
 		t.Headers = append(t.Headers, upstream.Header{Name: h.Name, Value: h.Value})
 	}
-	if r.Authorization != "" {
+	switch {
+	case r.Authorization != "":
 		t.Auth = upstream.Static(r.Authorization)
+	case d.lease != nil:
+		t.Auth, t.Remedy = d.lease, d.lease.remedy
 	}
 	if r.CAFile != "" {
 		if t.Roots, err = roots(r.CAFile); err != nil {

@@ -33,6 +33,8 @@ func commands() []command {
 		{"describe", "NAME TOOL…", "config name url header json", describe},
 		{"call", "NAME TOOL [JSON|-]", "config name url header json yes", call},
 		{"refresh", "NAME", "config name url header json", refresh},
+		{"login", "NAME", "config port no-browser", login},
+		{"logout", "NAME", "config", logout},
 		{"demo", "", "", demoUpstream},
 	}
 }
@@ -56,6 +58,8 @@ func usage(format string, args ...any) error { return &usageError{what: fmt.Spri
 type options struct {
 	server, config, surface, name, url string
 	explain                            string
+	port                               int // 0: a free one
+	noBrowser                          bool
 	all, json, yes                     bool
 	verbose, help, version             bool
 	headers                            []string // "NAME: VALUE", for url
@@ -75,6 +79,8 @@ func (o *options) parse(args []string, everywhere bool) ([]string, error) {
 	fs.StringVar(&o.url, "url", o.url, "")
 	headers := fs.StringArray("header", nil, "")
 	fs.StringVar(&o.explain, "explain", o.explain, "")
+	fs.IntVar(&o.port, "port", o.port, "")
+	fs.BoolVar(&o.noBrowser, "no-browser", o.noBrowser, "")
 	fs.BoolVar(&o.all, "all", o.all, "")
 	fs.BoolVar(&o.json, "json", o.json, "")
 	fs.BoolVar(&o.yes, "yes", o.yes, "")
@@ -207,6 +213,10 @@ For you
   mcp-facade tools -- npx -y @acme/mcp
   mcp-facade tools --url https://mcp.acme.example/v1
 
+For a server of the file that has "oauth"
+  mcp-facade login NAME               log in, in a browser
+  mcp-facade logout NAME              forget that login, and end it at the server
+
 Flags
   --config FILE    the servers file (default: $MCP_FACADE_CONFIG, else
                    mcp-facade/facade.servers.json in your config directory)
@@ -224,6 +234,10 @@ Flags
   --explain TOOL   tools: one tool before and after it was trimmed, side by side,
                    and what was cut
   --yes            call: you agree to what "confirm" would have a host ask you
+  --port N         login: the port of 127.0.0.1 that the browser is sent back to
+                   (default: the one used before, or a free one)
+  --no-browser     login: open no browser, and take the URL that one on another
+                   machine has ended at, pasted into the terminal
   --json           one JSON document instead of text
   -v, --verbose    say on stderr what is done, not only what is wrong
   -h, --help       this text

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 
+	"mcp-facade/auth"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/upstream"
 
@@ -159,6 +160,9 @@ func hint(err error) string {
 	}
 	if ce := new(config.Error); errors.As(err, &ce) {
 		return ce.Hint
+	}
+	if le := new(auth.LoginError); errors.As(err, &le) {
+		return le.Hint()
 	}
 	if ue := new(usageError); errors.As(err, &ue) {
 		return ue.hint

@@ -28,8 +28,12 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mcp-facade":    main,
 		"fake-upstream": fakeUpstream,
+		"fake-token":    fakeToken,
+		"omp":           fakeOmp,
 		"host":          hostMain,
 		"with":          with,
+		"xdg-open":      browser,
+		"paste":         paste,
 	})
 }
 
@@ -50,6 +54,7 @@ func TestScripts(t *testing.T) {
 			"nofile": nofile,
 			"damage": damage,
 			"http":   startSite,
+			"oauth":  startOAuth,
 			"stop":   stopSite,
 		},
 	})
@@ -230,6 +235,7 @@ type fake struct {
 	dies   string // writes this to stderr and exits in the handshake
 	tells  string // the name of a variable that it writes to stderr before it does so
 	modern bool   // opens with server/discover
+	wants  int    // the number of the first token that calls are done with; 0: any is
 	deaf   bool   // goes on after the end of stdin and SIGTERM
 }
 
@@ -243,6 +249,7 @@ func fakeUpstream() {
 	flag.StringVar(&f.dies, "dies", "", "")
 	flag.StringVar(&f.tells, "tells", "", "")
 	flag.BoolVar(&f.modern, "modern", false, "")
+	flag.IntVar(&f.wants, "wants", 0, "")
 	flag.BoolVar(&f.deaf, "deaf", false, "")
 	flag.Parse()
 	f.start()
@@ -258,6 +265,7 @@ func fakeUpstream() {
 }
 
 func (f *fake) start() {
+	noteArgs()
 	if f.starts != "" {
 		file, err := os.OpenFile(f.starts, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		fatal(err)
@@ -289,6 +297,8 @@ func (f *fake) handle(frame string) string {
 		text, err := os.ReadFile(f.tools)
 		fatal(err)
 		return answer(id, `{"tools":[`+strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", ",")+`]}`)
+	case method == "tools/call" && denied(id, os.Getenv("TOKEN"), f.wants) != "":
+		return denied(id, os.Getenv("TOKEN"), f.wants)
 	case method == "tools/call":
 		return f.call(id, gjson.Get(frame, "params.name").Str, gjson.Get(frame, "params.arguments"))
 	}

@@ -255,16 +255,11 @@ func hostOf(word string) string {
 	if u, err := url.Parse(word); err == nil && u.Host != "" {
 		return strings.ReplaceAll(u.Hostname(), ".", "-")
 	}
-	for _, prefix := range tokenPrefixes {
-		if strings.HasPrefix(word, prefix) {
-			return ""
-		}
+	if config.HasTokenPrefix(word) {
+		return ""
 	}
 	return word
 }
-
-// tokenPrefixes are what the tokens of well-known services begin with.
-var tokenPrefixes = [...]string{"sk-", "pk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xox", "AKIA", "eyJ", "PMAK-", "figd_", "ntn_", "Bearer"}
 
 // switches are flags without a value of the programs that start servers.
 var switches = [...]string{"-y", "--yes", "-q", "--quiet", "-i", "--rm", "--init", "-u", "-m", "--"}
@@ -307,10 +302,11 @@ func (e *env) facadeOptions(o *options, s *config.Server, level slog.Level) faca
 	if err != nil {
 		log.Warn("nothing is cached", "err", err)
 	}
-	return facade.Options{
+	d := &dialer{env: e, server: s, lease: e.lease(s, log), log: log}
+	options := facade.Options{
 		Server:  s,
 		Unnamed: s.Path == "" && o.name == "",
-		Dial:    (&dialer{env: e, server: s, log: log}).dial,
+		Dial:    d.dial,
 		Store:   store,
 		Lessons: e.lessons(s, key, log),
 		Version: clean(e.version),
@@ -318,6 +314,10 @@ func (e *env) facadeOptions(o *options, s *config.Server, level slog.Level) faca
 		Key:     key,
 		Hurry:   e.hurry,
 	}
+	if d.lease != nil {
+		options.Renew, options.Remedy = d.lease.renew, d.lease.remedy
+	}
+	return options
 }
 
 // store is where the server's catalogs are cached, and the user's key.

@@ -59,6 +59,7 @@ type serverLine struct {
 	State     string     `json:"state"`     // "fresh", "stale", "not cached" or "error"
 	Tools     *int       `json:"tools"`     // null: not cached
 	Listed    *time.Time `json:"listed"`    // null: not cached
+	Token     *tokenLine `json:"token,omitempty"`
 	Reason    string     `json:"reason,omitempty"`
 }
 
@@ -100,6 +101,7 @@ func (e *env) serverLine(o *options, file *config.File, name string) serverLine 
 	s, err := file.Server(name)
 	if err == nil {
 		l.Transport, l.Upstream = e.whereabouts(s)
+		l.Token = e.tokenLine(s)
 		err = s.Unbuilt()
 	}
 	if err != nil {
@@ -135,9 +137,17 @@ func stale(s *config.Server, head catalog.Head) bool {
 	return age > s.TTL || head.TTL > 0 && age > head.TTL || head.Revalidate
 }
 
-// state is the line's last column. The path of the servers file is left out of
-// errors: it is the same for all.
+// state is the line's last column.
 func (l serverLine) state(path string) string {
+	if l.Token == nil {
+		return l.catalog(path)
+	}
+	return l.catalog(path) + "; " + l.Token.String()
+}
+
+// catalog is the state of the line's catalog. The path of the servers file is
+// left out of errors: it is the same for all.
+func (l serverLine) catalog(path string) string {
 	switch l.State {
 	case "error":
 		return "error: " + strings.NewReplacer(path+":", "line ", "\n", "; ").Replace(l.Reason)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -22,6 +23,8 @@ type site struct {
 	fake   fake
 	status int         // what it answers every POST with; 0: as a server does
 	body   string      // goes with status
+	least  int         // the number of the first token that it accepts; 0: it wants none
+	words  bool        // it says so in a JSON-RPC error, not by HTTP
 	sse    bool        // it speaks HTTP+SSE (MCP 2024-11-05)
 	frames chan string // what it has to say on its stream
 
@@ -35,7 +38,7 @@ type sitesKey struct{}
 // startSite starts a site and puts its URL into a variable, under which it is
 // stopped too:
 //
-//	http NAME [-tools FILE] [-log FILE] [-status CODE -body TEXT] [-tls FILE] [-sse]
+//	http NAME [-tools FILE] [-log FILE] [-status CODE -body TEXT] [-tls FILE] [-sse] [-token N [-words]]
 //
 // With -tls it speaks TLS, and its certificate is written to FILE. As a proxy of
 // http:// it answers in the place of every server.
@@ -47,6 +50,8 @@ func startSite(ts *testscript.TestScript, _ bool, args []string) {
 	flags.IntVar(&s.status, "status", 0, "")
 	flags.StringVar(&s.body, "body", "", "")
 	flags.BoolVar(&s.sse, "sse", false, "")
+	flags.IntVar(&s.least, "token", 0, "")
+	flags.BoolVar(&s.words, "words", false, "")
 	tls, asked := flags.String("tls", "", ""), flags.String("log", os.DevNull, "")
 	ts.Check(flags.Parse(args[1:]))
 	if s.fake.tools != "" {
@@ -76,13 +81,25 @@ func stopSite(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Value(sitesKey{}).(map[string]func())[args[0]]()
 }
 
+// serve starts a site without a script.
+func (s *site) serve() { s.Server = httptest.NewServer(s) }
+
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	frame, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
 	s.note(r, gjson.GetBytes(frame, "method").Str)
+	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	denial := denied(gjson.GetBytes(frame, "id").Raw, token, s.least)
 	switch {
+	case denial != "" && !s.words:
+		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintln(w, "no good:", token)
+	case denial != "" && gjson.GetBytes(frame, "method").Str == "tools/call":
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintln(w, denial)
 	case r.Method == http.MethodPost && s.status != 0:
 		w.Header().Set("Content-Type", "text/plain")
 		w.WriteHeader(s.status)

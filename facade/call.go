@@ -250,10 +250,19 @@ func (f *Facade) hinting(p *pending, m wire.Message) []byte {
 	if !ok || again {
 		return m.Raw
 	}
+	return withText(m, "\nIts signature: "+compact.Signature(t.Name, t.InputSchema, t.Description))
+}
+
+// withText is the frame of a result with one more text in its content.
+func withText(m wire.Message, text string) []byte {
+	content := m.Result.Get("content")
+	if !content.IsArray() {
+		return m.Raw
+	}
 	list := bytes.TrimRight([]byte(content.Raw[:len(content.Raw)-1]), " \t\r\n")
 	if len(content.Array()) > 0 {
 		list = append(list, ',')
 	}
-	list = wire.AppendString(append(list, `{"type":"text","text":`...), "\nIts signature: "+compact.Signature(t.Name, t.InputSchema, t.Description))
+	list = wire.AppendString(append(list, `{"type":"text","text":`...), text)
 	return wire.Splice(m.Raw, content, append(list, "}]"...))
 }

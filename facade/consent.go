@@ -213,5 +213,6 @@ func (f *Facade) unattended() {
 // proceed sends a call.
 func (f *Facade) proceed(ctx context.Context, c *invocation) {
 	f.searches.called()
-	f.submit(ctx, &pending{id: c.m.ID.Raw, key: c.m.Key(), method: c.m.Method, frame: c.frame, view: c.view, tool: c.tool, hint: c.hint, learn: f.lesson(ctx, c)})
+	f.submit(ctx, &pending{id: c.m.ID.Raw, key: c.m.Key(), method: c.m.Method, frame: c.frame, view: c.view, tool: c.tool, hint: c.hint,
+		harmless: f.harmless(c.view, c.tool), learn: f.lesson(ctx, c)})
 }

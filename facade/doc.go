@@ -24,11 +24,12 @@
 // goes to the host as it is, with its own id; so does a request or a
 // notification, but for the few of DESIGN's table. Over HTTP one request may
 // fail alone, or be sent again in a new session (failure.go); so may a call take
-// too long (patience.go). The answer to a call also teaches that the searches
-// which have shown its tool were for it (searches.go). When the upstream ends,
-// lost (link.go) tells everybody who waits how, and the next request starts it
-// anew: after a while, if it has ended at every start (restart.go). One that
-// nobody needs may rest (idle.go).
+// too long (patience.go). One that says that our token is not accepted
+// (denial.go) may be sent once more with another (renew.go). The answer to a call
+// also teaches that the searches which have shown its tool were for it
+// (searches.go). When the upstream ends, lost (link.go) tells everybody who waits
+// how, and the next request starts it anew: after a while, if it has ended at
+// every start (restart.go). One that nobody needs may rest (idle.go).
 //
 // What the upstream lists is a [catalog.Catalog], held by a view: what one
 // opening of a host (era, version, capabilities) makes of the upstream. Each
@@ -39,8 +40,9 @@
 //
 // A test compares this drawing with the code.
 //
-//	main            → catalog compact facade facade/config facade/demo facade/upstream facade/wire
+//	main            → auth catalog compact facade facade/config facade/demo facade/upstream facade/wire
 //	facade          → catalog compact facade/config facade/upstream facade/wire
+//	auth            →
 //	catalog         → compact
 //	facade/upstream → facade/wire
 //	facade/demo     → facade/wire

@@ -38,11 +38,17 @@ const hurried = 300 * time.Millisecond
 // that is not known; it may be called while the connection lasts.
 type Dial func(ctx context.Context, schema func(tool string) []byte) (upstream.Conn, error)
 
+// A Renew gets another token for the upstream, which has said that it does not
+// accept the one it was given last. After nil, what is sent or dialled has it.
+type Renew func(ctx context.Context) error
+
 // Options say which upstream a Facade serves, and how it is reached.
 type Options struct {
 	Server  *config.Server
 	Unnamed bool // Server.Name stands in until the upstream has said its own
 	Dial    Dial
+	Renew   Renew           // nil: there is no other token than the one it was dialled with
+	Remedy  string          // what a person can do when a new token is not accepted either
 	Store   *catalog.Store  // nil: nothing is cached on disk
 	Lessons *catalog.Book   // nil: nothing is learnt from use
 	Version string          // of this program, if it is a clean build; "": no stored rendering is trusted
@@ -93,6 +99,9 @@ type Facade struct {
 	listens     map[string]*listen
 	closing     bool          // no connection is opened any more
 	retired     []*link       // connections that are out of use and still answer what is under way
+	renewals    int           // times that the token was renewed
+	renewal     *renewal      // the one under way; nil: none is
+	vain        time.Time     // when a new token was not accepted either
 	tired       *tired        // the upstream has failed at its last starts; nil: it has not
 	regained    int           // times that a connection was opened only because the host follows something
 	leaving     chan struct{} // closed when the connection that nobody needed has ended; nil: there was none

@@ -46,7 +46,10 @@ func (f *Facade) unanswered(ctx context.Context, l *link, failure *upstream.Fail
 	case p.method == "subscriptions/listen":
 		f.unheard(ctx, l, p)
 	case failure.Answer.Raw != nil:
-		f.responded(ctx, l, failure.Answer)
+		f.mu.Lock()
+		f.worked(l)
+		f.mu.Unlock()
+		f.conclude(ctx, l, p, failure.Answer)
 	default:
 		f.mu.Lock()
 		p.written = !failure.Unprocessed

@@ -52,8 +52,10 @@ type link struct {
 
 // An ownRequest is a request of ours that a connection has to answer.
 type ownRequest struct {
-	link *link
-	done func(wire.Message, error)
+	link     *link
+	done     func(wire.Message, error)
+	frame    []byte // to send it again with another token; nil: it is not
+	renewals int    // Facade.renewals when it was sent
 }
 
 // A subscription is a resource that the host follows.
@@ -309,12 +311,21 @@ func (f *Facade) ask(l *link, method string, params []byte, done func(wire.Messa
 		return ""
 	}
 	id = f.nextID()
-	f.own[ownKey(id)] = ownRequest{l, done}
+	o, frame := ownRequest{link: l, done: done, renewals: f.renewals}, request(id, method, params)
+	if f.o.Renew != nil {
+		o.frame = frame
+	}
+	f.own[ownKey(id)] = o
 	f.mu.Unlock()
-	if err := l.conn.Send(request(id, method, params)); errors.Is(err, upstream.ErrFull) {
+	f.post(l, id, frame)
+	return id
+}
+
+// post sends a request of our own, which is in own.
+func (f *Facade) post(l *link, id string, frame []byte) {
+	if err := l.conn.Send(frame); errors.Is(err, upstream.ErrFull) {
 		f.unsent(id, err)
 	}
-	return id
 }
 
 // ownKey is the wire.Key of an id of ours.

@@ -27,24 +27,27 @@ const maxHeld = 1000
 
 // A pending is a request of the host that has no answer yet, or a notification
 // that waits for the connection. What stands above link does not change once
-// it is submitted, but frame, which is let go when it has been sent; that and the
-// rest are guarded by Facade.mu.
+// it is submitted, but frame, which is let go when it has been sent, unless the
+// token can be renewed; that and the rest are guarded by Facade.mu.
 type pending struct {
-	key    string // wire.Key of its id; "" for a notification
-	id     string // raw
-	method string
-	frame  []byte
-	view   *view
-	tool   string             // upstream's name of the tool that is called
-	hint   string             // the same, if its signature is to be added to an error result
-	probe  bool               // server/discover to an upstream of unknown era
-	learn  func(wire.Message) // is shown the upstream's answer first; nil: nobody
+	key      string // wire.Key of its id; "" for a notification
+	id       string // raw
+	method   string
+	frame    []byte
+	view     *view
+	tool     string             // upstream's name of the tool that is called
+	hint     string             // the same, if its signature is to be added to an error result
+	probe    bool               // server/discover to an upstream of unknown era
+	harmless bool               // a call that may be carried out twice
+	learn    func(wire.Message) // is shown the upstream's answer first; nil: nobody
 
 	link      *link       // where it waits or has been sent; nil: it is not submitted
 	waited    bool        // the host waits for an answer: it is counted in asking
 	written   bool        // it has been handed to the connection
 	sending   bool        // it is being handed to it
 	resent    bool        // it has been sent twice
+	renewed   bool        // it has been sent again with another token
+	renewals  int         // Facade.renewals when it was sent
 	cancelled []byte      // the host's cancellation; nil: none
 	swallow   bool        // we have answered it, what still comes is swallowed
 	batch     *batch      // the frame it came in, if that held others; nil: it did not
@@ -338,17 +341,18 @@ func (f *Facade) dispatch(ctx context.Context, p *pending) {
 // known whether p was taken.
 func (f *Facade) transmit(ctx context.Context, l *link, p *pending) {
 	f.mu.Lock()
-	frame, resent := p.frame, p.resent
+	frame, resent, renewed := p.frame, p.resent, p.renewed
+	p.renewals = f.renewals
 	f.mu.Unlock()
 	err := l.conn.Send(frame)
 	f.mu.Lock()
 	l.used = time.Now()
-	if p.link != l || p.resent != resent { // it has failed meanwhile, and is being sent again
+	if p.link != l || p.resent != resent || p.renewed != renewed { // it has failed meanwhile, and is being sent again
 		f.mu.Unlock()
 		return
 	}
 	p.sending, p.written = false, err == nil
-	if err == nil {
+	if err == nil && (f.o.Renew == nil || p.key == "") {
 		p.frame = nil // which may be large
 	}
 	cancelled, gone, why := p.cancelled, l.gone, l.why
@@ -577,12 +581,17 @@ func (f *Facade) pump(ctx context.Context, l *link) {
 
 // responded takes one response of the upstream.
 func (f *Facade) responded(ctx context.Context, l *link, m wire.Message) {
-	key := m.Key()
+	key, denied := m.Key(), f.denial(m)
 	f.mu.Lock()
 	f.worked(l)
 	if o, ours := f.own[key]; ours && o.link == l {
 		delete(f.own, key)
+		again := denied && o.frame != nil && !f.closing
 		f.mu.Unlock()
+		if again {
+			f.spawn(func() { f.resendOwn(ctx, l, m.ID.Raw, o, m) })
+			return
+		}
 		o.done(m, nil)
 		return
 	}
@@ -593,6 +602,29 @@ func (f *Facade) responded(ctx context.Context, l *link, m wire.Message) {
 	if p == nil {
 		f.mu.Unlock()
 		f.log.Warn("upstream answered what nobody asked", "out", len(m.Raw))
+		return
+	}
+	if denied && f.renews(p, m) {
+		p.link, p.written, p.sending = nil, false, false
+		f.mu.Unlock()
+		f.spawn(func() { f.resend(ctx, l, p, m) })
+		return
+	}
+	if denied && p.renewed {
+		f.vain = time.Now()
+	}
+	f.mu.Unlock()
+	if denied && (m.Error.Exists() || p.harmless) {
+		m = remarked(m, f.remark(nil))
+	}
+	f.conclude(ctx, l, p, m)
+}
+
+// conclude takes the upstream's answer to p for the last one.
+func (f *Facade) conclude(ctx context.Context, l *link, p *pending, m wire.Message) {
+	f.mu.Lock()
+	if f.find(p.key, func(q *pending) bool { return q == p }) == nil { // it has failed meanwhile
+		f.mu.Unlock()
 		return
 	}
 	f.forget(p)

@@ -332,7 +332,7 @@ func mistakes() []mistake {
 		{"the name is in the plural", naming(func(name string) string { return name + "s" })},
 		{"the name is spelled in the other way", naming(otherCase)},
 		{"the words of the name are in another order", naming(func(name string) string {
-			words := wordsOf(name)
+			words := wordsIn(name)
 			slices.Reverse(words)
 			return strings.Join(words, "_")
 		})},
@@ -467,7 +467,7 @@ func (s *shape) renamed(args string, change func(string) string) string {
 
 // otherCase is a name in camel case or, if it has capitals, in snake case.
 func otherCase(name string) string {
-	words := wordsOf(name)
+	words := wordsIn(name)
 	if strings.ContainsFunc(name, unicode.IsUpper) {
 		return strings.Join(words, "_")
 	}
@@ -477,8 +477,8 @@ func otherCase(name string) string {
 	return strings.Join(words, "")
 }
 
-// wordsOf are the words of a name, in lower case.
-func wordsOf(name string) (words []string) {
+// wordsIn are the words of a name, in lower case.
+func wordsIn(name string) (words []string) {
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
 		from := 0
 		for i, r := range word {

@@ -253,8 +253,8 @@ func TestUnbuilt(t *testing.T) {
 		{"serves guards", `"command": "x", "confirm": "destructive", "split": true, "drift": "warn", "confirmBy": "argument"`, ""},
 		{"refuses drift", `"command": "x",` + "\n" + `"drift": "block"`, "f.json:2: acme.drift" + left},
 		{"serves a url", `"url": "https://a.example", "headers": {"A": "b"}, "transport": "sse", "caFile": "ca.pem", "callTimeout": "1m", "idleTimeout": "1m"`, ""},
-		{"refuses ways to get a token", `"upstream": {"oauth": true, "url": "https://a.example",` + "\n" + `"credentialId": "c"}`,
-			"f.json:2: acme.upstream.credentialId" + left + "\nf.json:1: acme.upstream.oauth" + left},
+		{"serves programs that give a token", `"url": "https://a.example", "credentialId": "c", "tokenCommand": ["x"]`, ""},
+		{"serves a login", `"upstream": {"oauth": true, "url": "https://a.example"}`, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -268,10 +268,10 @@ func TestUnbuilt(t *testing.T) {
 		})
 	}
 	s := InPlace("acme", "x", nil)
-	s.Upstream.TokenCommand = []string{"op"}
+	s.Drift = "block"
 	err := s.Unbuilt()
-	if e := new(Error); err == nil || err.Error() != "acme.tokenCommand"+left || !errors.As(err, &e) || !strings.Contains(e.Hint, `"Bearer ${TOKEN}"`) {
-		t.Errorf("in place: got %v, want %s, and a hint at a header", err, "acme.tokenCommand"+left)
+	if e := new(Error); err == nil || err.Error() != "acme.drift"+left || !errors.As(err, &e) || e.Hint != "remove the key" {
+		t.Errorf("in place: got %v, want %s, and a hint", err, "acme.drift"+left)
 	}
 }
 

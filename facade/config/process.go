@@ -23,7 +23,8 @@ type Process struct {
 // environ, our own environment as "K=V", and gives the child's environment: ours
 // less MCP_FACADE_* and what only auth refers to, then envFrom, then env. A "~/"
 // before command and cwd is the home directory. "$${" stands for a literal "${".
-// What env sets is set, also an MCP_FACADE_* of its own.
+// What env sets is set, also an MCP_FACADE_* of its own. The token that env asks
+// for is in environ, as the variable that TokenKey names.
 //
 // claudeJSON is the text of ~/.claude.json, nil when there is none, and project
 // the directory under which it may have servers too; both serve "envFrom" only.
@@ -38,7 +39,7 @@ func (s *Server) Process(environ []string, claudeJSON []byte, project string) (P
 	for i, arg := range u.Args {
 		p.Args = append(p.Args, x.text(fmt.Sprintf("args[%d]", i), arg))
 	}
-	p.Warnings = s.argWarnings()
+	p.Warnings = slices.Concat(s.argWarnings(), s.inline(), s.unasked(false))
 	p.Env = x.child(u, claudeJSON, project)
 	if p.Command == "" {
 		x.fail("command", "is empty", "")
@@ -113,8 +114,8 @@ const ours = "MCP_FACADE_"
 
 // child makes the environment of the process.
 func (x *expansion) child(u *Upstream, claudeJSON []byte, project string) []string {
-	authOnly := x.authOnly(u)
-	env := x.vars.without(func(name string) bool { return strings.HasPrefix(name, ours) || authOnly[name] })
+	authOnly, token := x.authOnly(u), x.vars.key(x.server.TokenKey())
+	env := x.vars.without(func(name string) bool { return strings.HasPrefix(name, ours) || authOnly[name] || name == token })
 	for _, entry := range env.list {
 		name, value, _ := cutVar(entry)
 		x.secrets.inherited(name, value)

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tailscale/hujson"
 )
@@ -32,6 +33,7 @@ func (r *reader) server(m hujson.ObjectMember) (*Server, error) {
 	}
 	if ok {
 		r.checkTransport(s.Line)
+		r.checkToken(&s)
 	}
 	if len(r.errs) > 0 {
 		return nil, errors.Join(r.errs...)
@@ -82,7 +84,7 @@ func (r *reader) checkTransport(line int) {
 	case url:
 		r.misplaced(stdioKeys, "url", "command")
 	default:
-		r.misplaced(httpKeys, "command", "url")
+		r.misplaced(slices.DeleteFunc(slices.Clone(httpKeys), func(k key[Server]) bool { return slices.Contains(tokenKeys[:], k.name) }), "command", "url")
 	}
 }
 

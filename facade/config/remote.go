@@ -144,23 +144,32 @@ func (s *Server) remoteWarnings(r *Remote) (warnings []string) {
 	if isClear(r.URL) && (r.Authorization != "" || len(r.Headers) > 0 || len(r.Secrets) > 0) {
 		warn("url", "http:// sends headers and calls unencrypted; want https://")
 	}
-	if s.Path == "" && s.urlHolds() {
+	switch {
+	case !s.urlHolds():
+	case s.Path == "":
 		warn("url", "a secret in it stands on the command line, which process lists show; "+insteadOf)
+	default:
+		warn("url", "a secret in it stands in the file; "+fromVariable)
 	}
 	for _, h := range s.Upstream.Headers {
 		switch {
-		case !strings.EqualFold(h.Name, "Authorization") || len(h.Value) < minSecret || variables(h.Value) != nil:
+		case !strings.EqualFold(h.Name, "Authorization") && !isInline(h.Name, h.Value), len(h.Value) < minSecret, variables(h.Value) != nil:
 		case s.Path == "":
 			warn("headers."+h.Name, "the token stands on the command line, which process lists show; "+insteadOf)
+		case !strings.EqualFold(h.Name, "Authorization"):
+			warn("headers."+h.Name, "the token stands in the file; "+fromVariable)
 		default:
-			warn("headers."+h.Name, `the token stands in the file; "Bearer ${VARIABLE}" takes it from the environment`)
+			warn("headers."+h.Name, `the token stands in the file; "Bearer ${VARIABLE}" takes it from the environment, "tokenCommand" from a program`)
 		}
 	}
-	return warnings
+	return append(warnings, s.unasked(r.Authorization != "")...)
 }
 
 // insteadOf is how a secret is kept off the command line.
 const insteadOf = "write ${VARIABLE} in its place, which in a shell needs single quotes"
+
+// fromVariable is how a secret is kept out of the servers file.
+const fromVariable = `"${VARIABLE}" takes it from the environment`
 
 // urlHolds reports whether there is a secret in the URL as it is written.
 func (s *Server) urlHolds() bool {

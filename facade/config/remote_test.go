@@ -160,7 +160,8 @@ func TestRemoteSecrets(t *testing.T) {
 func TestRemoteWarnings(t *testing.T) {
 	const (
 		clear  = "acme.url: http:// sends headers and calls unencrypted; want https://"
-		inFile = `acme.headers.authorization: the token stands in the file; "Bearer ${VARIABLE}" takes it from the environment`
+		inFile = `acme.headers.authorization: the token stands in the file; "Bearer ${VARIABLE}" takes it from the environment, "tokenCommand" from a program`
+		inURL  = `acme.url: a secret in it stands in the file; "${VARIABLE}" takes it from the environment`
 		shown  = " stands on the command line, which process lists show; write ${VARIABLE} in its place, which in a shell needs single quotes"
 	)
 	token := []Var{{"authorization", "Bearer sk1234567"}}
@@ -172,7 +173,7 @@ func TestRemoteWarnings(t *testing.T) {
 	}{
 		{"has none for https", "f.json", "https://a.example", variable, nil},
 		{"warns of http", "f.json", "http://a.example", variable, []string{clear}},
-		{"warns of a password over http", "f.json", "http://me:sk1234567@a.example", nil, []string{clear}},
+		{"warns of a password over http", "f.json", "http://me:sk1234567@a.example", nil, []string{clear, inURL}},
 		{"has none for http without headers", "f.json", "http://a.example", nil, nil},
 		{"has none for this machine", "f.json", "http://localhost:8080", variable, nil},
 		{"has none for a name of this machine", "f.json", "http://mcp.LOCALHOST.:8080", variable, nil},
@@ -181,6 +182,10 @@ func TestRemoteWarnings(t *testing.T) {
 		{"warns of a name that only begins so", "f.json", "http://localhost.a.example", variable, []string{clear}},
 		{"warns of any address", "f.json", "http://0.0.0.0:80", variable, []string{clear}},
 		{"warns of a token in the file", "f.json", "https://a.example", token, []string{inFile}},
+		{"warns of a key in the URL", "f.json", "https://a.example?key=sk1234567", nil, []string{inURL}},
+		{"warns of another header in the file", "f.json", "https://a.example", []Var{{"X-Api-Key", "0123456789abcdef01"}},
+			[]string{`acme.headers.X-Api-Key: the token stands in the file; "${VARIABLE}" takes it from the environment`}},
+		{"has none for a header that is no secret", "f.json", "https://a.example", []Var{{"X-Org", "acme-internal-2024-12"}}, nil},
 		{"warns of a token on the command line", "", "https://a.example", token, []string{"acme.headers.authorization: the token" + shown}},
 		{"warns of a key on the command line", "", "https://a.example?key=sk1234567", nil, []string{"acme.url: a secret in it" + shown}},
 		{"has none for a variable on the command line", "", "https://a.example?key=${TOKEN}", variable, nil},

@@ -21,6 +21,17 @@ const (
 	minSecretLine  = 16
 )
 
+// Secrets are the values of the environment, as "K=V", that are secret by the
+// names of their variables.
+func Secrets(environ []string) []string {
+	s := secrets{}
+	for _, entry := range environ {
+		name, value, _ := cutVar(entry)
+		s.inherited(name, value)
+	}
+	return s.list()
+}
+
 // configured adds the value of a variable that the servers file, or another
 // file that it names, gives to the child.
 func (s secrets) configured(name, value string) {

@@ -29,6 +29,7 @@ type Target struct {
 	SSE     bool                                  // it speaks HTTP+SSE (MCP 2024-11-05); false: Streamable HTTP, or what it turns out to speak
 	Headers []Header                              // sent with every request
 	Auth    Auth                                  // nil: Headers say all
+	Remedy  string                                // what a person can do when what Auth gives is refused; "": look at the config
 	Roots   []byte                                // certificate authorities beside the system's, in PEM; nil: none
 	Proxy   func(*http.Request) (*url.URL, error) // nil: none
 	Schema  func(tool string) []byte              // the inputSchema of a tool as the upstream lists it, nil where it is not known; nil: none is
@@ -48,6 +49,19 @@ type Auth interface {
 	// the refusal was none of HTTP. After nil the request is sent once more,
 	// with what Token gives.
 	Refresh(ctx context.Context, old string, refusal *http.Response) error
+}
+
+// An extender is an Auth whose values may come with headers of their own, which
+// are sent where neither the config nor the protocol has set them.
+type extender interface {
+	Headers(authorization string) http.Header
+}
+
+// A wanter is an Auth whose values have scopes. Want is told those that the
+// upstream misses in one, separated by spaces, and reports whether Remedy brings
+// them.
+type wanter interface {
+	Want(ctx context.Context, scope string) bool
 }
 
 // Static is an Auth that has one value and cannot get another.

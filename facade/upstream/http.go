@@ -58,6 +58,7 @@ type httpConn struct {
 	host      string      // the Host header, if the config sets it
 	agent     string
 	auth      Auth
+	remedy    string
 	schema    func(tool string) []byte
 	sse       bool
 	inPlace   bool
@@ -87,6 +88,7 @@ type httpConn struct {
 
 	mu       sync.Mutex
 	secrets  []string           // what mask hides; guarded by mu
+	tokens   []string           // what it hides too, of those that Auth has given the last ones; guarded by mu
 	flights  map[string]*flight // requests without an answer, by wire.Key; guarded by mu
 	flying   int                // how many they are; guarded by mu
 	sending  int                // bytes of frames that have not been answered; guarded by mu
@@ -122,7 +124,7 @@ func newHTTP(ctx context.Context, t Target, pace tempo) (*httpConn, error) {
 	user := u.User
 	u.User = nil
 	c := &httpConn{
-		server: t.Server, url: u, endpoint: u, agent: t.Agent, auth: t.Auth, schema: t.Schema, sse: t.SSE,
+		server: t.Server, url: u, endpoint: u, agent: t.Agent, auth: t.Auth, remedy: t.Remedy, schema: t.Schema, sse: t.SSE,
 		inPlace: t.InPlace, hurry: t.Hurry, log: t.Log, tempo: pace, limit: sendLimit, inbox: newInbox(readAhead),
 		largest: wire.MaxFrame, budget: newBudget(), calls: make(places, maxCalls), answers: make(places, maxTells), cancels: make(places, maxTells),
 		flights: map[string]*flight{}, turn: passed, opened: passed, quiet: passed, probing: make(chan struct{}, 1),
@@ -206,7 +208,6 @@ func namesSecret(name string) bool {
 func (c *httpConn) hide(values ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known := len(c.secrets)
 	for _, v := range values {
 		_, credentials, _ := strings.Cut(v, " ")
 		basic, _ := base64.StdEncoding.DecodeString(credentials)
@@ -217,9 +218,35 @@ func (c *httpConn) hide(values ...string) {
 			}
 		}
 	}
-	if len(c.secrets) > known || known == 0 {
-		c.mask.Store(newRedactor(c.secrets))
+	c.remask()
+}
+
+// maxTokens is how many tokens are hidden: what an old one was is told by
+// nobody for long.
+const maxTokens = 32
+
+// hideToken hides what Auth has given.
+func (c *httpConn) hideToken(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if token == "" || slices.Contains(c.tokens, token) {
+		return
 	}
+	if c.tokens = append(c.tokens, token); len(c.tokens) > maxTokens {
+		c.tokens = slices.Delete(c.tokens, 0, 1)
+	}
+	c.remask()
+}
+
+// remask makes the mask of what is to be hidden, and of what stands in it after
+// the scheme of an Authorization. The caller holds mu.
+func (c *httpConn) remask() {
+	var all []string
+	for _, s := range slices.Concat(c.secrets, c.tokens) {
+		_, credentials, _ := strings.Cut(s, " ")
+		all = append(all, s, credentials)
+	}
+	c.mask.Store(newRedactor(all))
 }
 
 // Plain implements Conn.

@@ -305,3 +305,87 @@ func TestHTTPProxy(t *testing.T) {
 		t.Errorf("%v, unprocessed: %v", f, f.Unprocessed)
 	}
 }
+
+// An extended is an Auth that gives headers beside its value.
+type extended struct{ Static }
+
+func (extended) Headers(authorization string) http.Header {
+	return http.Header{"X-Tenant": {"tenant-7-secret"}, "X-Org": {"theirs"}, "Mcp-Session-Id": {"s-2"}, "Authorization": {"x"}, "Content-Length": {"9"}, "Host": {"other"}}
+}
+
+// TestHTTPHeadersOfAuth: headers that come with a token go to the server where
+// nobody else has set them, and are shown nowhere.
+func TestHTTPHeadersOfAuth(t *testing.T) {
+	s := serve(t, noStream(polite("s-1", func(p posted) { p.says(500, "bad "+p.r.Header.Get("X-Tenant")) })))
+	c := openHTTP(t, s.URL, func(t *Target, _ *tempo) {
+		t.Auth, t.Headers = extended{"Bearer secret-1"}, []Header{{"X-Org", "ours"}}
+	})
+	tell(t, c, aCall(1))
+	_, err := c.Recv()
+	if f := new(Failure); !errors.As(err, &f) || f.Err.Err.Error() != "HTTP 500 Internal Server Error: bad [redacted]" {
+		t.Errorf("Recv: %v", err)
+	}
+	h := s.headers("POST tools/call")
+	for name, want := range map[string]string{"X-Tenant": "tenant-7-secret", "X-Org": "ours", "Mcp-Session-Id": "s-1", "Authorization": "Bearer secret-1"} {
+		if got := h.Get(name); got != want {
+			t.Errorf("%s is %q; want %q", name, got, want)
+		}
+	}
+}
+
+// TestHTTPRemedy: what a person can do stands beside the server's refusal, in
+// the hint and in an answer of the server's own.
+func TestHTTPRemedy(t *testing.T) {
+	const refusal = `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Unauthorized%s"}}`
+	refuse := func(status int, words string) func(posted) {
+		return func(p posted) {
+			p.w.Header().Set("WWW-Authenticate", words)
+			p.says(status, fmt.Sprintf(refusal, ""))
+		}
+	}
+	for _, tt := range []struct {
+		name         string
+		auth         Auth
+		handle       func(p posted)
+		hint, remark string
+	}{
+		{"401 twice", &renewer{}, refuse(401, "Bearer"), "log in", " (mcp-facade: try: log in)"},
+		{"403 twice", &renewer{}, refuse(403, `Bearer error="invalid_token"`), "log in", " (mcp-facade: try: log in)"},
+		{"401 and no renewal", &renewer{fails: errors.New("no refresh token for secret-0")}, refuse(401, "Bearer"), "log in",
+			" (mcp-facade: renew the authorization: no refresh token for [redacted]; try: log in)"},
+		{"a scope", &renewer{}, refuse(403, `Bearer error="insufficient_scope", scope="a"`), "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, noStream(polite("", tt.handle)))
+			c := openHTTP(t, s.URL, func(t *Target, _ *tempo) { t.Auth, t.Remedy = tt.auth, "log in" })
+			tell(t, c, aCall(1))
+			_, err := c.Recv()
+			f := new(Failure)
+			if !errors.As(err, &f) {
+				t.Fatalf("Recv: %v; want a failure", err)
+			}
+			if want := fmt.Sprintf(refusal, tt.remark); string(f.Answer.Raw) != want || f.Err.Hint != tt.hint {
+				t.Errorf("the answer is %s with the hint %q\nwant %s, %q", f.Answer.Raw, f.Err.Hint, want, tt.hint)
+			}
+		})
+	}
+}
+
+// A speechless is an Auth that has no token.
+type speechless struct{ Static }
+
+func (speechless) Token(context.Context) (string, error) { return "", errors.New("it printed nothing") }
+
+func TestHTTPNoToken(t *testing.T) {
+	s := serve(t, func(p posted) { p.result(`1`) })
+	c := connect(t, s.URL, func(t *Target, _ *tempo) { t.Auth, t.Remedy = speechless{}, "log in" })
+	tell(t, c, aCall(1))
+	_, err := c.Recv()
+	f := new(Failure)
+	if !errors.As(err, &f) || f.Error() != "acme: tools/call: get the authorization: it printed nothing" || f.Err.Hint != "log in" || !f.Unprocessed {
+		t.Errorf("Recv: %v, hint %q, unprocessed %v", err, f.Err.Hint, f.Unprocessed)
+	}
+	if n := s.saw("POST tools/call"); n != 0 {
+		t.Errorf("it was sent %d times without a token", n)
+	}
+}

@@ -156,6 +156,9 @@ func (c *httpConn) refused(f *flight, rep *reply, text []byte) *Failure {
 	failure.Answer = refusal
 	failure.Unprocessed = turnedAway(rep.StatusCode)
 	failure.Err.Hint = c.hint(rep)
+	if refusal.Raw != nil && c.remedy != "" && rep.remedy {
+		failure.Answer = wire.Remark(refusal, c.advice(rep))
+	}
 	return failure
 }
 
@@ -167,6 +170,16 @@ func turnedAway(status int) bool {
 		return true
 	}
 	return false
+}
+
+// advice says why an authorization that was refused could not be renewed, and
+// what to do about it.
+func (c *httpConn) advice(rep *reply) string {
+	why := ""
+	if rep.renewal != nil {
+		why = "renew the authorization: " + c.mask.Load().line([]byte(rep.renewal.Error())) + "; "
+	}
+	return why + "try: " + c.remedy
 }
 
 // refusalIn is the JSON-RPC error that a body is, or a message without Raw.

@@ -87,6 +87,8 @@ func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 // hint says what to do about a refusal, or "".
 func (c *httpConn) hint(rep *reply) string {
 	switch {
+	case c.remedy != "" && rep.remedy:
+		return c.remedy
 	case rep.StatusCode == http.StatusUnauthorized && c.inPlace:
 		return "check the Authorization on the command line"
 	case rep.StatusCode == http.StatusUnauthorized:
@@ -112,6 +114,8 @@ func (c *httpConn) networkHint(err error) string {
 		return "renew the server's certificate, or set this machine's clock"
 	case errors.As(err, stranger):
 		return c.correct()
+	case errors.As(err, new(*noToken)):
+		return c.remedy
 	case errors.As(err, &lookUp):
 		return c.correct()
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,7 @@ type reply struct {
 	session bool  // the request carried a session id
 	loop    bool  // it is a redirect after too many others
 	renewal error // why an authorization that was refused could not be renewed
+	remedy  bool  // the authorization was refused as it is, and Target.Remedy is for that
 	cancel  context.CancelFunc
 }
 
@@ -78,6 +80,9 @@ func (c *httpConn) authorized(ctx context.Context, r httpRequest) (*reply, error
 			return nil, err
 		}
 		rep, err := c.follow(ctx, r, token)
+		if err == nil {
+			rep.remedy = c.auth != nil && refusesToken(rep.Response) || c.wants(ctx, rep.Response)
+		}
 		if err != nil || !first || r.final || c.auth == nil || !refusesToken(rep.Response) {
 			return rep, err
 		}
@@ -94,17 +99,32 @@ func (c *httpConn) token(ctx context.Context) (string, error) {
 	}
 	token, err := c.auth.Token(ctx)
 	if err != nil {
-		return "", fmt.Errorf("get the authorization: %w", err)
+		return "", &noToken{err}
 	}
-	c.hide(token)
+	c.hideToken(token)
 	return token, nil
 }
+
+// A noToken error is why there is no Authorization.
+type noToken struct{ err error }
+
+func (e *noToken) Error() string { return "get the authorization: " + e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *noToken) Unwrap() error { return e.err }
 
 // refusesToken reports whether the server wants another authorization: RFC 6750,
 // section 3.1.
 func refusesToken(r *http.Response) bool {
 	return r.StatusCode == http.StatusUnauthorized ||
 		r.StatusCode == http.StatusForbidden && challenge(r.Header, "error") == "invalid_token"
+}
+
+// wants tells the Auth which scope the server misses, and reports whether there
+// is a remedy: RFC 6750, section 3.1.
+func (c *httpConn) wants(ctx context.Context, r *http.Response) bool {
+	w, ok := c.auth.(wanter)
+	return ok && r.StatusCode == http.StatusForbidden && challenge(r.Header, "error") == "insufficient_scope" && w.Want(ctx, challenge(r.Header, "scope"))
 }
 
 // follow sends a request and goes where redirects of the same origin say, with
@@ -208,6 +228,7 @@ func (c *httpConn) build(ctx context.Context, r httpRequest, to *url.URL, token 
 // of the config.
 func (c *httpConn) header(r httpRequest, token string) http.Header {
 	h := c.headers.Clone()
+	c.extend(h, token)
 	if h.Get("User-Agent") == "" {
 		h.Set("User-Agent", c.agent)
 	}
@@ -238,6 +259,36 @@ func (c *httpConn) header(r httpRequest, token string) http.Header {
 		h.Set(sessionHeader, session)
 	}
 	return h
+}
+
+// extend adds the headers that come with an authorization.
+func (c *httpConn) extend(h http.Header, token string) {
+	e, ok := c.auth.(extender)
+	if !ok || token == "" {
+		return
+	}
+	for name, values := range e.Headers(token) {
+		if h.Get(name) == "" && !isOurs(name) && !strings.EqualFold(name, "Host") {
+			h[http.CanonicalHeaderKey(name)] = values
+			for _, v := range values {
+				c.hideToken(v)
+			}
+		}
+	}
+}
+
+// ourHeaders are those that say how a message is carried, and the one that the
+// token goes into.
+const ourHeaders = `
+	authorization accept content-type last-event-id x-idempotency-key
+	content-length content-encoding accept-encoding transfer-encoding connection keep-alive te trailer upgrade expect
+	proxy-authorization proxy-connection
+`
+
+// isOurs reports whether nobody else sets a header.
+func isOurs(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "mcp-") || slices.Contains(strings.Fields(ourHeaders), name)
 }
 
 // repeatable reports whether a request may be processed twice: it is sent again

@@ -126,3 +126,20 @@ func OneLine(frame []byte) []byte {
 	}
 	return out
 }
+
+// Remark adds a note of ours to the text of an error. What is no error, or could
+// not be read then, stays as it is.
+func Remark(m Message, note string) Message {
+	text := m.Error.Get("message")
+	if text.Type != gjson.String {
+		return m
+	}
+	noted, err := Parse(Splice(m.Raw, text, AppendString(nil, text.Str+" "+Noted(note))))
+	if err != nil {
+		return m
+	}
+	return noted
+}
+
+// Noted is a note of ours in the text of somebody else.
+func Noted(note string) string { return "(mcp-facade: " + note + ")" }
