@@ -49,7 +49,8 @@ func startOAuth(ts *testscript.TestScript, _ bool, args []string) {
 	file, err := os.Create(ts.MkAbs(*asked))
 	ts.Check(err)
 	s.asked = file
-	s.Server = httptest.NewServer(s)
+	s.Server = httptest.NewUnstartedServer(s)
+	s.Start()
 	ts.Defer(s.Close)
 	ts.Setenv(args[0], s.URL+"/mcp")
 	ts.Setenv(args[0]+"_AS", s.URL)
