@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
@@ -123,7 +124,7 @@ func cutTag(name string) (bare, tag string) {
 // stands between; they do not exist if there are none.
 func swallowed(name string) gjson.Result {
 	_, tag := cutTag(name)
-	if before := wrongTag.FindString(tag); before != "" {
+	if before := wrongTag().FindString(tag); before != "" {
 		return lone(tag[len(before):])
 	}
 	return gjson.Result{}
@@ -131,13 +132,17 @@ func swallowed(name string) gjson.Result {
 
 // wrongTag is what stands between the name of a tool and its arguments in formats
 // with tags.
-var wrongTag = regexp.MustCompile(`^(?:\s*</[\w:-]+>)*\s*(?:<(?:[\w-]+:)?(?:args|arguments|params|parameters|input|parameter(?:\s+name="?(?:args|arguments|params|parameters|input)"?)?)>)?\s*`)
+var wrongTag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\s*</[\w:-]+>)*\s*(?:<(?:[\w-]+:)?(?:args|arguments|params|parameters|input|parameter(?:\s+name="?(?:args|arguments|params|parameters|input)"?)?)>)?\s*`)
+})
 
 // isSpecial reports whether a tag and what follows it are tokens of a model's own
 // format and say nothing of a call.
-func isSpecial(tag string) bool { return specials.MatchString(tag) }
+func isSpecial(tag string) bool { return specials().MatchString(tag) }
 
-var specials = regexp.MustCompile(`^(?:<[|｜][\w▁]+[|｜]>\s*(?:analysis|commentary|final|json)?\s*|</[\w:-]+>\s*)+$`)
+var specials = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:<[|｜][\w▁]+[|｜]>\s*(?:analysis|commentary|final|json)?\s*|</[\w:-]+>\s*)+$`)
+})
 
 // maxPrefixes is how many prefixes a name may have, one before the other.
 const maxPrefixes = 3

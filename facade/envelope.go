@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 )
@@ -126,15 +127,19 @@ func held(v gjson.Result) gjson.Result {
 // their own format behind them.
 func lone(text string) gjson.Result {
 	before, object, after := around(text)
-	if !object.Exists() || !fence.MatchString(before) || !leftover.MatchString(after) {
+	if !object.Exists() || !fence().MatchString(before) || !leftover().MatchString(after) {
 		return gjson.Result{}
 	}
 	return object
 }
 
+// These are compiled when they are first needed: few calls need any, and a start
+// should not pay for it.
 var (
-	fence    = regexp.MustCompile("^\\s*(?:```[a-zA-Z]*\\s*)?$")
-	leftover = regexp.MustCompile("^(?:[\\s}\\])]|```|</[\\w:-]+>|<[|｜][^<>{}=]{0,40}[|｜]>)*$")
+	fence    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^\\s*(?:```[a-zA-Z]*\\s*)?$") })
+	leftover = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("^(?:[\\s}\\])]|```|</[\\w:-]+>|<[|｜][^<>{}=]{0,40}[|｜]>)*$")
+	})
 )
 
 // around is the first object in a text, and what stands before and after it; it

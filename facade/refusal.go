@@ -231,7 +231,7 @@ func (r *reading) meant() (all []part) {
 // are none if it begins otherwise.
 func saidIn(text string) (all []part) {
 	before, object, after := around(text)
-	if !object.Exists() || !fence.MatchString(before) {
+	if !object.Exists() || !fence().MatchString(before) {
 		return nil
 	}
 	all = members(object)
@@ -241,7 +241,7 @@ func saidIn(text string) (all []part) {
 			return members(gjson.Parse(whole))
 		}
 	}
-	if !leftover.MatchString(after) {
+	if !leftover().MatchString(after) {
 		all = append(all, part{value: gjson.Result{Type: gjson.String, Str: after, Raw: string(wire.AppendString(nil, after))}, prose: true})
 	}
 	return all
