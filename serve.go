@@ -42,7 +42,6 @@ func serve(ctx context.Context, e *env, o *options, _ []string) error {
 	if e.terminal {
 		fmt.Fprintf(e.stderr, "mcp-facade: %s: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try %s\n", s.Name, o.again(s))
 	}
-	e.unguarded(o, s)
 	debug.SetMemoryLimit(memoryLimit)
 	if e.polled {
 		// A frame goes through a chain of goroutines, one after the other. On
@@ -71,19 +70,6 @@ func (e *env) splits(o *options, s *config.Server) error {
 		return nil
 	}
 	return s.Fault("split", errors.New("no tool is marked as read-only: call would run none"), `name those that only read in "readOnly", or remove the key`)
-}
-
-// unguarded warns of a guard that asks for no tool, by the tools as they were
-// listed last.
-func (e *env) unguarded(o *options, s *config.Server) {
-	if s.Confirm != "destructive" {
-		return
-	}
-	if _, c, err := e.cached(o, s); err == nil {
-		if why := facade.Unguarded(s, c); why != "" {
-			e.logger(o, s.Name, slog.LevelWarn).Warn(why, "key", "confirm")
-		}
-	}
 }
 
 // asks reports whether the flags name a server.

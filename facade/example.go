@@ -14,13 +14,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// example is arguments that fit, made of those that do not: what is known and
+// exampleFor is arguments that fit, made of those that do not: what is known and
 // may be so stays, what is misspelt gets its right name, what is missing is made
-// up.
-func (s *shape) example(sent []part) string { return s.exampleFor("", sent).object() }
-
-// exampleFor is the example for a tool, whose name says what its parameters are
-// about.
+// up. The name of the tool says what its parameters are about.
 func (s *shape) exampleFor(tool string, sent []part) *exampler {
 	e := &exampler{shape: s, subject: wordsOfName(tool), values: map[string]string{}, inside: map[string][]part{}}
 	var strays []part

@@ -236,8 +236,6 @@ func (f *Facade) restore(ctx context.Context, l *link, era string) {
 	}
 }
 
-func ignore(wire.Message, error) {}
-
 // overdue lets nobody wait any longer for an upstream that is still starting.
 // The upstream itself goes on starting.
 func (f *Facade) overdue(ctx context.Context, l *link) {

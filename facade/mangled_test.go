@@ -18,7 +18,7 @@ import (
 func sampleCalls(tool catalog.Tool) (few, all string) {
 	s, whole := shapeOf(tool.InputSchema), shapeOf(tool.InputSchema)
 	whole.required = s.names
-	return s.example(nil), whole.example(nil)
+	return s.exampleFor("", nil).object(), whole.exampleFor("", nil).object()
 }
 
 // A mangling is a form in which models send a call.

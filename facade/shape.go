@@ -116,9 +116,6 @@ func (s *shape) knows(name string) bool {
 	return known
 }
 
-// takesNothing reports whether the schema says that there are no parameters.
-func (s *shape) takesNothing() bool { return len(s.names) == 0 && !s.loose }
-
 // A misfit is what is wrong with the names of arguments. Its zero value is
 // nothing.
 type misfit struct {

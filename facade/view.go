@@ -245,6 +245,9 @@ func only(c *catalog.Catalog, keep func(catalog.Tool) bool) *catalog.Catalog {
 // that guards nothing.
 func (f *Facade) unmatched(c *catalog.Catalog, level slog.Level) {
 	s := f.o.Server
+	if why := Unguarded(s, c); why != "" {
+		f.log.Log(context.Background(), level, f.masked(why), "key", "confirm")
+	}
 	for _, key := range []struct {
 		name  string
 		globs []string
