@@ -392,3 +392,42 @@ func TestLevel(t *testing.T) {
 		}
 	}
 }
+
+// A catalog may be empty, or have thousands of tools and a name twice: the host
+// is shown as little, and each tool can be found and called.
+func TestSizesOfCatalogs(t *testing.T) {
+	many := make([]string, 5000, 5001)
+	for i := range many {
+		many[i] = tool(fmt.Sprintf("list_thing_%d", i), fmt.Sprintf("Lists the things of kind %d.", i), "")
+	}
+	many = append(many, tool("list_thing_7", "A second one of the name.", ""))
+	for _, test := range []struct {
+		name  string
+		tools []string
+		last  string // a tool that is called
+	}{{"none", nil, ""}, {"5,000 and a name twice", many, "list_thing_4999"}} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up := &fake{tools: test.tools}
+				d := start(t, Options{Server: entry(t, `,"used":[]`)}, up)
+				d.open()
+				d.said()
+				if got := d.names(); len(got) > 3 {
+					t.Errorf("the host is shown %d tools; want at most the meta-tools", len(got))
+				}
+				if test.last == "" {
+					return
+				}
+				if got := text(d.call("1", "discover", `{"query":"things of kind 4999"}`)); !strings.Contains(got, test.last+"(") || len(got) > 10_000 {
+					t.Errorf("discover says %d bytes: %.300s; want %s in it", len(got), got, test.last)
+				}
+				if got := d.call("2", "call", `{"tool":"`+test.last+`","args":{}}`); strings.Contains(got, "isError") || !strings.Contains(got, test.last) {
+					t.Errorf("the call is answered %s", got)
+				}
+				if got := text(d.call("3", "describe", `{"tool":"list_thing_7"}`)); !strings.Contains(got, "Lists the things of kind 7.") {
+					t.Errorf("of two of a name describe shows %s; want the first", got)
+				}
+			})
+		})
+	}
+}
