@@ -48,5 +48,6 @@
 //	facade/demo     → facade/wire
 //	compact         →
 //	facade/config   →
+//	facade/ledger   →
 //	facade/wire     →
 package facade
