@@ -48,6 +48,7 @@
 //	facade/demo     → facade/wire
 //	compact         →
 //	facade/config   →
+//	facade/hosts    →
 //	facade/ledger   →
 //	facade/wire     →
 package facade

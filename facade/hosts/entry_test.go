@@ -1,0 +1,98 @@
+package hosts
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// An entry is known to be ours by what it starts.
+func TestOurs(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		command string
+		args    []string
+		want    Entry
+	}{
+		{"by its name", "mcp-facade", []string{"--server", "acme"}, Entry{Ours: true, Server: "acme"}},
+		{"with a path", "/usr/bin/mcp-facade", []string{"--server=acme", "--config=/c"}, Entry{Ours: true, Server: "acme", Config: "/c"}},
+		{"on Windows", `C:\bin\MCP-Facade.EXE`, []string{"--config", `C:\c`, "--server", "x"}, Entry{Ours: true, Server: "x", Config: `C:\c`}},
+		{"behind a shell", "cmd.exe", []string{"/C", "mcp-facade", "--server", "x"}, Entry{Ours: true, Server: "x"}},
+		{"in place", "mcp-facade", []string{"--surface", "all", "--", "npx", "--server", "theirs"}, Entry{Ours: true}},
+		{"in place by URL", "mcp-facade", []string{"--url", "https://x.example"}, Entry{Ours: true}},
+		{"with nothing", "mcp-facade", nil, Entry{Ours: true}},
+		{"with a flag that ends", "mcp-facade", []string{"--server"}, Entry{Ours: true}},
+		{"not by another name", "mcp-facade-2", []string{"--server", "x"}, Entry{}},
+		{"not behind another shell", "sh", []string{"-c", "mcp-facade --server x"}, Entry{}},
+		{"not as an argument", "npx", []string{"mcp-facade"}, Entry{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := node{kind: table, nodes: []node{{kind: text, key: "command", value: test.command}, {kind: list, key: "args"}}}
+			for _, arg := range test.args {
+				n.nodes[1].nodes = append(n.nodes[1].nodes, node{kind: text, value: arg})
+			}
+			got := named(t, "cursor").entry(&found{path: []string{"mcpServers", ""}, node: n})
+			if got.Ours != test.want.Ours || got.Server != test.want.Server || got.Config != test.want.Config {
+				t.Errorf("got %v %q %q", got.Ours, got.Server, got.Config)
+			}
+		})
+	}
+}
+
+// What is secret in arguments and URLs is found, and what is not is left alone.
+func TestSecrets(t *testing.T) {
+	for _, test := range []struct {
+		before, arg string
+		want        string // what may be seen
+	}{
+		{"--token", "abc", "…"},
+		{"--api-key", "abc", "…"},
+		{"", "--api-key=abc", "--api-key=…"},
+		{"-e", "GITHUB_TOKEN=abc", "GITHUB_TOKEN=…"},
+		{"--header", "Authorization: Bearer abc", "Authorization: …"},
+		{"--header", "X-Api-Key:abc", "X-Api-Key:…"},
+		{"", "postgres://u:pw@db.example/x", "…"},
+		{"", "--dsn=postgres://u:pw@db.example/x", "…"},
+		{"", "https://x.example/mcp?key=abc", "…"},
+		{"", "ghp_abcdefghijklmnopqrst", "…"},
+		{"", "0123456789abcdef0123456789abcdef", "…"},
+		{"-y", "@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-everything"},
+		{"", "https://x.example/mcp?profile=free", "https://x.example/mcp?profile=free"},
+		{"--token", "--verbose", "--verbose"},
+		{"", "/home/u/projects/some-long-name-2026-with-digits", "/home/u/projects/some-long-name-2026-with-digits"},
+		{"--token=x", "plain", "plain"},
+		{"", "C:\\Users\\u", "C:\\Users\\u"},
+	} {
+		got := test.arg
+		if at := secretAt(test.before, test.arg); at >= 0 {
+			got = test.arg[:at] + hidden
+		}
+		if got != test.want {
+			t.Errorf("%q %q: %q may be seen, want %q", test.before, test.arg, got, test.want)
+		}
+	}
+	for text, want := range map[string]string{
+		"https://u:p@x.example/a/0123456789abcdef0123456789abcdef/b?q=1&r#s": "https://…@x.example/a/…/b?q=…&…",
+		"https://x.example/${env:TENANT}/mcp":                                "https://x.example/${env:TENANT}/mcp",
+		"https://x.example":                                                  "https://x.example",
+		"secret":                                                             "…",
+	} {
+		if got := maskedURL(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestEntry(t *testing.T) {
+	d := newDesk(t)
+	d.put("claude-code", false, []byte(`{"projects": {"/p": {"mcpServers": {"a": {
+		"type": "sse", "url": "https://a.example", "headers": {"X": "1"}, "disabled": true}}}},
+		"mcpServers": {"a": {"command": "c", "args": ["x"], "cwd": "/w", "env": {"K": "v", "N": 1}}}}`))
+	want := []Entry{
+		{Name: "a", Scope: "/p", URL: "https://a.example", Transport: "sse", Headers: []Var{{"X", "1"}}, Disabled: true},
+		{Name: "a", Command: "c", Args: []string{"x"}, Cwd: "/w", Env: []Var{{"K", "v"}, {"N", "1"}}},
+	}
+	if diff := cmp.Diff(want, d.file().Entries()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

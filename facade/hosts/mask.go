@@ -1,0 +1,126 @@
+package hosts
+
+import (
+	"slices"
+	"strings"
+)
+
+// masked is the text of a server for a diff: without the values of variables and
+// headers, what else looks secret, and comments. The indentation of its first
+// line is off all of them.
+func (d *dialect) masked(data []byte, s *found) string {
+	m := masker{d: d, data: data}
+	for i := range s.node.nodes {
+		m.member(&s.node.nodes[i], false)
+	}
+	slices.SortFunc(m.covers, func(a, b cover) int { return a.start - b.start })
+	var b strings.Builder
+	for _, part := range s.text {
+		text := strings.ReplaceAll(m.part(part), "\r\n", "\n")
+		text = strings.ReplaceAll(text, "\n"+lineIndent(data, part.start), "\n")
+		b.WriteString(strings.TrimRight(text, "\n") + "\n")
+	}
+	return b.String()
+}
+
+// A cover is what is shown in the place of a part of the data.
+type cover struct {
+	span
+	text string
+}
+
+type masker struct {
+	d      *dialect
+	data   []byte
+	covers []cover
+}
+
+// member covers what is secret in a member of a server, or in all of it.
+func (m *masker) member(n *node, all bool) {
+	all = all || m.isSecretTable(n) || n.kind != list && namesSecret(n.key) && !strings.HasSuffix(n.key, "_env_var")
+	switch {
+	case n.kind == list && !all && slices.Contains([]string{"args", "command"}, n.key):
+		m.args(n)
+	case n.kind == list || n.kind == table:
+		for i := range n.nodes {
+			m.member(&n.nodes[i], all)
+		}
+	case all:
+		m.cover(n, hidden)
+	case slices.Contains(m.d.urls, n.key) || strings.Contains(n.value, "://"):
+		m.cover(n, maskedURL(n.value))
+	case isToken(n.value):
+		m.cover(n, hidden)
+	}
+}
+
+// isSecretTable reports whether all values in a table are hidden.
+func (m *masker) isSecretTable(n *node) bool {
+	switch n.key {
+	case m.d.env, "env", m.d.headers, "headers", "env_http_headers", "settings", "oauth", "auth":
+		return n.kind == table
+	}
+	return false
+}
+
+// args covers what is secret in arguments.
+func (m *masker) args(n *node) {
+	before := ""
+	for i := range n.nodes {
+		kid := &n.nodes[i]
+		switch at := secretAt(before, kid.value); {
+		case at >= 0:
+			m.cover(kid, kid.value[:at]+hidden)
+		case strings.Contains(kid.value, "://"):
+			at := strings.LastIndexAny(kid.value[:strings.Index(kid.value, "://")], "= ") + 1
+			m.cover(kid, kid.value[:at]+maskedURL(kid.value[at:]))
+		}
+		before = kid.value
+	}
+}
+
+func (m *masker) cover(n *node, text string) {
+	if n.end > n.start && text != n.value {
+		m.covers = append(m.covers, cover{n.span, quoted(text)})
+	}
+}
+
+// part is a part of the data under its covers, and without its comments.
+func (m *masker) part(part span) string {
+	var b strings.Builder
+	at := part.start
+	for _, c := range m.covers {
+		if c.start >= at && c.end <= part.end {
+			b.Write(m.data[at:c.start])
+			b.WriteString(c.text)
+			at = c.end
+		}
+	}
+	b.Write(m.data[at:part.end])
+	if m.d.format == (tomlFormat{}) {
+		return hideTOMLComments(b.String())
+	}
+	return hideJSONComments(b.String())
+}
+
+// hideJSONComments leaves of comments only their marks.
+func hideJSONComments(text string) string {
+	data := []byte(text)
+	var b strings.Builder
+	for i := 0; i < len(data); {
+		end := skipped(data, i)
+		switch piece := text[i:end]; {
+		case strings.HasPrefix(piece, "//"):
+			b.WriteString("// " + hidden)
+			if strings.HasSuffix(piece, "\n") {
+				b.WriteString("\n")
+			}
+		case strings.HasPrefix(piece, "/*"):
+			b.WriteString("/* " + hidden + " */")
+		default:
+			b.WriteString(piece)
+		}
+		i = end
+	}
+	return b.String()
+}

@@ -1,0 +1,234 @@
+package hosts
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// wrapped is a desk with a file whose entries are wrapped, and where it is.
+func wrapped(t *testing.T, host, data string) (d *desk, path string) {
+	t.Helper()
+	d = newDesk(t)
+	path = d.put(host, false, []byte(data))
+	f := d.file()
+	wrapAll(t, f)
+	if _, err := f.Write(noon); err != nil {
+		t.Fatal(err)
+	}
+	return d, path
+}
+
+const remoteFile = `{
+  "mcpServers": {
+    "acme": {
+      "url": "https://acme.example/mcp", // where
+      "headers": { "Authorization": "Bearer s3cret" },
+      "env": { "A": "1", "B": "2" },
+      "alwaysAllow": ["x"]
+    }, // end
+    "other": { "command": "other" }
+  }
+}
+`
+
+// What was changed between wrap and unwrap stays; the rest is as it was.
+func TestUnwrapLater(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		change        []string // of the wrapped file: old, new, old, new, …
+		wantRemainder []string // of the original: old, new, …
+	}{
+		{"nothing", nil, nil},
+		{"another entry", []string{`"other": { "command"`, `"more": {}, "other": { "disabled": true, "command"`},
+			[]string{`"other": { "command": "other" }`, `"more": {}, "other": { "command": "other", "disabled": true }`}},
+		{"a variable", []string{`"A": "1"`, `"A": "changed"`}, []string{`"A": "1"`, `"A": "changed"`}},
+		{"a new variable", []string{`"B": "2"`, `"B": "2", "C": "3"`}, []string{`"B": "2" }`, `"B": "2", "C": "3" }`}},
+		{"a variable less", []string{`"B": "2", `, ``}, []string{`, "B": "2"`, ``}},
+		{"the token", []string{`Bearer s3cret`, `Bearer other`}, []string{`Bearer s3cret`, `Bearer other`}},
+		{"another member", []string{`["x"]`, `["x", "y"]`}, []string{`["x"]`, `["x", "y"]`}},
+		{"a new member", []string{`"alwaysAllow"`, `"disabled": true, "alwaysAllow"`},
+			[]string{`["x"]`, "[\"x\"],\n      \"disabled\": true"}},
+		{"a member less", []string{",\n      \"alwaysAllow\": [\"x\"]", ""}, []string{",\n      \"alwaysAllow\": [\"x\"]", ""}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d, path := wrapped(t, "cursor", remoteFile)
+			now := d.read(path)
+			for i := 0; i < len(test.change); i += 2 {
+				if !strings.Contains(now, test.change[i]) {
+					t.Fatalf("%q is not in\n%s", test.change[i], now)
+				}
+				now = strings.Replace(now, test.change[i], test.change[i+1], 1)
+			}
+			d.write(path, []byte(now))
+			want := strings.NewReplacer(test.wantRemainder...).Replace(remoteFile)
+			f := d.file()
+			for _, e := range f.Entries() {
+				if !e.Ours {
+					continue
+				}
+				c, err := f.Unwrap(e, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(c.Before+c.After, "s3cret") || strings.Contains(c.Before+c.After, "Bearer") {
+					t.Errorf("a secret is legible in %v", c)
+				}
+			}
+			if _, err := f.Write(noon.Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, d.read(path)); diff != "" {
+				t.Errorf("(-want +got):\n%s\nwrapped:\n%s", diff, now)
+			}
+		})
+	}
+}
+
+// The newest backup in which an entry is not ours counts for it.
+func TestUnwrapSeveral(t *testing.T) {
+	d := newDesk(t)
+	const data = `{"mcpServers": {"a": {"command": "a1"}, "b": {"command": "b"}}}`
+	path := d.put("windsurf", false, []byte(data))
+	change := func(at time.Time, do func(f *File, e Entry) error, names ...string) {
+		t.Helper()
+		f := d.file()
+		for _, name := range names {
+			for _, e := range f.Entries() {
+				if e.Name != name {
+					continue
+				}
+				if err := do(f, e); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, err := f.Write(at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wrap := func(f *File, e Entry) error {
+		tr, err := f.Translate(e)
+		if err == nil {
+			_, err = f.Wrap(e, tr, command(e))
+		}
+		return err
+	}
+	unwrap := func(f *File, e Entry) error {
+		_, err := f.Unwrap(e, nil)
+		return err
+	}
+	change(noon, wrap, "a")
+	change(noon, wrap, "b") // in the same second
+	change(noon, unwrap, "a")
+	d.write(path, []byte(strings.Replace(d.read(path), "a1", "a2", 1)))
+	change(noon.Add(time.Minute), wrap, "a")
+	change(noon.Add(time.Minute), unwrap, "a", "b")
+	if got, want := d.read(path), strings.Replace(data, "a1", "a2", 1); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if n := len(d.file().backups()); n != 5 {
+		t.Errorf("%d backups, want 5", n)
+	}
+}
+
+// Without a backup an entry is made anew from the servers file, or from what it
+// starts in place.
+func TestUnwrapWithoutBackup(t *testing.T) {
+	for _, test := range []struct {
+		name, host, entry, upstream, want string
+	}{
+		{"a process", "cursor", `{"command":"mcp-facade","args":["--server","a"],"env":{"K":"v"}}`,
+			`{"command": "npx", "args": ["-y", "x", "$${Y}"]} // c`,
+			`{"command":"npx","args":["-y","x","${Y}"],"env":{"K":"v"}}`},
+		{"a process with more", "claude-code", `{"command":"mcp-facade","args":["--server","a"],"env":{"K":"v"}}`,
+			`{"command": "npx", "args": ["${A:-b}"], "cwd": "/w", "env": {"L": "1", "K": "2"}}`,
+			`{"command":"npx","args":["${A:-b}"],"env":{"K":"v","L":"1"},"cwd":"/w"}`},
+		{"a URL", "vscode", `{"type": "stdio", "command": "mcp-facade", "args": ["--server", "a"], "env": {"MCP_A_X": "s3cret"}}`,
+			`{"url": "https://a.example/${T}", "headers": {"X": "${MCP_A_X}", "Y": "Bearer ${Y}"}}`,
+			`{"type": "http", "url": "https://a.example/${env:T}", "headers": {"X": "s3cret", "Y": "Bearer ${env:Y}"}}`},
+		{"a URL with events", "claude-code", `{"command":"mcp-facade","args":["--server","a"]}`,
+			`{"url": "https://a.example", "transport": "sse"}`, `{"url":"https://a.example","type":"sse"}`},
+		{"for OpenCode", "opencode", `{"type":"local","command":["mcp-facade","--server","a"],"environment":{"MCP_A_X":"{file:x}","K":"v"}}`,
+			`{"url": "https://a.example", "headers": {"X": "${MCP_A_X}"}}`,
+			`{"type":"remote","environment":{"K":"v"},"url":"https://a.example","headers":{"X":"{file:x}"}}`},
+		{"in place", "windsurf", `{"command":"/bin/mcp-facade","args":["--surface","all","--","npx","-y","x"]}`, "",
+			`{"command":"npx","args":["-y","x"]}`},
+		{"in place by URL", "windsurf", `{"command":"mcp-facade","args":["--url=https://a.example"]}`, "",
+			`{"serverUrl":"https://a.example"}`},
+		{"old Zed", "zed", `{"command": {"path": "mcp-facade", "args": ["--server", "a"]}}`,
+			`{"command": "x", "args": []}`, `{"command": {"path": "x", "args": []}}`},
+
+		{"not what only we know", "cursor", `{"command":"mcp-facade","args":["--server","a"]}`,
+			`{"url": "https://a.example", "tokenCommand": ["x"]}`, `!"tokenCommand" in the servers file cannot be said to Cursor`},
+		{"not a variable that nobody replaces", "zed", `{"command":"mcp-facade","args":["--server","a"]}`,
+			`{"command": "x", "args": ["${A}"]}`, `!${A} in its entry`},
+		{"not nothing", "zed", `{"command":"mcp-facade","args":["--server","a"]}`, ``, `!there is no backup`},
+		{"not a serving of nothing", "zed", `{"command":"mcp-facade","args":["tools"]}`, ``, `!neither --server nor --url`},
+		{"not what is none", "zed", `{"command":"mcp-facade","args":["--server","a"]}`, `{"command":`, `!cannot be read`},
+		{"not an empty one", "zed", `{"command":"mcp-facade","args":["--server","a"]}`, `{}`, `!neither a command nor a URL`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := newDesk(t)
+			root := named(t, test.host).roots[len(named(t, test.host).roots)-1][0][0]
+			around := func(entry string) string { return `{"` + root + `": {"a": ` + entry + `}}` }
+			path := d.put(test.host, false, []byte(around(test.entry)))
+			f := d.file()
+			_, err := f.Unwrap(f.Entries()[0], []byte(test.upstream))
+			if why, refused := strings.CutPrefix(test.want, "!"); refused {
+				if err == nil || !strings.Contains(err.Error(), why) {
+					t.Fatalf("%v, want %s", err, why)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Write(noon); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := d.read(path), around(test.want); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func TestUnwrapCodexWithoutBackup(t *testing.T) {
+	d := newDesk(t)
+	path := d.put("codex", false, []byte("[mcp_servers.a]\ncommand = \"mcp-facade\"\nargs = [\"--server\", \"a\"]\nenv_vars = [\"T\", \"R\"]\n"))
+	f := d.file()
+	if _, err := f.Unwrap(f.Entries()[0], []byte(`{"url": "https://a.example", "headers": {"Authorization": "Bearer ${T}", "X-R": "${R}", "X": "1"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(noon); err != nil {
+		t.Fatal(err)
+	}
+	got := d.read(path)
+	for _, want := range []string{`url = "https://a.example"`, `bearer_token_env_var = "T"`, `"R"`, `"1"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "mcp-facade") {
+		t.Errorf("not unwrapped:\n%s", got)
+	}
+}
+
+func TestUnwrapRefuses(t *testing.T) {
+	d := newDesk(t)
+	d.put("cursor", false, []byte(`{"mcpServers": {"a": {"command": "a"}}}`))
+	f := d.file()
+	if _, err := f.Unwrap(f.Entries()[0], nil); !errors.Is(err, ErrNotOurs) {
+		t.Errorf("%v, want ErrNotOurs", err)
+	}
+	if _, err := f.Unwrap(Entry{Name: "b"}, nil); !errors.Is(err, ErrGone) {
+		t.Errorf("%v, want ErrGone", err)
+	}
+	if _, err := f.Wrap(f.Entries()[0], Translation{}, []string{"/tmp/other"}); err == nil {
+		t.Error("wrapped with a program that is not known again")
+	}
+}

@@ -1,0 +1,92 @@
+package hosts
+
+import (
+	"errors"
+	"slices"
+)
+
+// Wrap puts command, this program and its arguments, in the place of what an
+// entry starts. It changes what Write will write. The error, an *Error, wraps
+// ErrOurs if that is done already; ErrGone if there is no such entry.
+func (f *File) Wrap(e Entry, t Translation, command []string) (Change, error) {
+	s, err := f.look(e)
+	if err != nil {
+		return Change{}, err
+	}
+	if f.dialect.entry(s).Ours {
+		return Change{}, f.fault(s, ErrOurs)
+	}
+	if len(command) == 0 || program(command[0]) != "mcp-facade" {
+		return Change{}, f.fault(s, errors.New("this program is not called mcp-facade, by which its entries are known; rename it"))
+	}
+	edits, err := f.dialect.wrapping(s, t, command)
+	if err != nil {
+		return Change{}, f.fault(s, err)
+	}
+	data, err := f.dialect.format.edit(f.data, *s, edits)
+	if err != nil {
+		return Change{}, f.fault(s, err)
+	}
+	return f.become(s, data, true)
+}
+
+// wrapping are the edits that put command into a server. What is new comes
+// before what goes, so that it finds neighbours to look like.
+func (d *dialect) wrapping(s *found, t Translation, command []string) ([]edit, error) {
+	edits := d.starting(&s.node, command)
+	env := d.shape(&s.node).env
+	for _, v := range t.Env {
+		edits = append(edits, edit{append(slices.Clip(env), v.Name), v.Value})
+	}
+	if d.url(&s.node) == nil {
+		return edits, nil
+	}
+	if len(t.pass) > 0 {
+		names := s.node.get(d.pass)
+		if names != nil && (names.kind != list || slices.ContainsFunc(names.nodes, func(n node) bool { return n.kind != text })) {
+			return nil, errors.New(`"` + d.pass + `": want a list of strings`)
+		}
+		edits = append(edits, edit{[]string{d.pass}, append(names.texts(), t.pass...)})
+	}
+	if s.node.get("type") != nil && d.stdio != "" {
+		edits = append(edits, edit{[]string{"type"}, d.stdio})
+	}
+	for _, key := range d.remoteKeys() {
+		edits = append(edits, edit{[]string{key}, nil})
+	}
+	return edits, nil
+}
+
+// starting are the edits that make a server start a command.
+func (d *dialect) starting(n *node, command []string) []edit {
+	keys := d.shape(n)
+	if d.one {
+		return []edit{{keys.command, command}}
+	}
+	return []edit{{keys.command, command[0]}, {keys.args, command[1:]}}
+}
+
+// remoteKeys are the keys that only a server with a URL has.
+func (d *dialect) remoteKeys() []string {
+	keys := append(slices.Clone(d.urls), d.headers)
+	if d.stdio == "" {
+		keys = append(keys, "type")
+	}
+	return append(keys, d.remote...)
+}
+
+// become makes data what is to be written, if the server is there and is ours or
+// not, as wanted.
+func (f *File) become(s *found, data []byte, ours bool) (Change, error) {
+	servers, err := f.dialect.find(data)
+	if err != nil {
+		return Change{}, f.fault(s, errForm)
+	}
+	i := slices.IndexFunc(servers, func(other found) bool { return slices.Equal(other.path, s.path) })
+	if i < 0 || f.dialect.entry(&servers[i]).Ours != ours || len(servers) != len(f.servers) {
+		return Change{}, f.fault(s, errForm)
+	}
+	c := Change{dotted(s.path), f.dialect.masked(f.data, s), f.dialect.masked(data, &servers[i])}
+	f.data, f.servers = data, servers
+	return c, nil
+}
