@@ -82,7 +82,7 @@ func benchWorld(b *testing.B, l lab, used []string, upstream ...string) (environ
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	return append(os.Environ(), "XDG_CACHE_HOME="+dir, "XDG_STATE_HOME="+dir), []string{"--config", path, "--server", "bench"}
+	return append(os.Environ(), "XDG_CACHE_HOME="+dir, "XDG_STATE_HOME="+dir, "MCP_FACADE_NO_LEDGER="), []string{"--config", path, "--server", "bench"}
 }
 
 // A peer is a program that is spoken to by lines.

@@ -158,19 +158,6 @@ func TestHostGone(t *testing.T) {
 	}
 }
 
-func TestHelpNamesEveryCommand(t *testing.T) {
-	for _, c := range commands() {
-		if line := strings.TrimSpace("mcp-facade " + c.name + " " + c.args); c.name != "demo" && !strings.Contains(helpText, "  "+line+" ") {
-			t.Errorf("the help has no line %q", line)
-		}
-	}
-	for i, line := range strings.Split(helpText, "\n") {
-		if n := len([]rune(line)); n > 86 {
-			t.Errorf("line %d of the help has %d characters, want 86 at most", i+1, n)
-		}
-	}
-}
-
 func TestExitCode(t *testing.T) {
 	hinted := &config.Error{Err: errors.New("a"), Hint: "b"}
 	tests := []struct {

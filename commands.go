@@ -10,9 +10,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
-	"mcp-facade/compact"
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/upstream"
@@ -234,54 +232,6 @@ func printResult(e *env, o *options, s *config.Server, kind string, r gjson.Resu
 		return nil
 	}
 	return &upstream.Error{Server: s.Name, Op: kind, Err: errors.New("the answer is an error")}
-}
-
-// refresh fetches the lists of a server now and prints what changed.
-func refresh(ctx context.Context, e *env, o *options, args []string) error {
-	s, rest, err := e.target(o, args)
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		return usage("refresh takes one server")
-	}
-	changes, err := e.refreshed(ctx, o, s)
-	if err != nil {
-		return err
-	}
-	if o.json {
-		return printJSON(e.stdout, changeReport{s.Name, changes})
-	}
-	for _, c := range changes {
-		fmt.Fprintf(e.stdout, "%-7s  %s\n", c.What, compact.Line(c.Tool))
-	}
-	if len(changes) == 0 {
-		fmt.Fprintf(e.stderr, "%s: no tool has changed\n", s.Name)
-	}
-	return nil
-}
-
-// A changeReport is what refresh --json prints.
-type changeReport struct {
-	Server  string          `json:"server"`
-	Changes []facade.Change `json:"changes"`
-}
-
-// refreshed lists the server and makes sure that what it said is stored.
-func (e *env) refreshed(ctx context.Context, o *options, s *config.Server) ([]facade.Change, error) {
-	start := time.Now()
-	changes, err := facade.Refresh(ctx, e.facadeOptions(o, s, slog.LevelError))
-	if err != nil {
-		return nil, err
-	}
-	head, _, err := e.cached(o, s)
-	if err == nil && head.Listed.Before(start) {
-		err = fmt.Errorf("the cache still holds the lists of %s", head.Listed.Format(time.DateTime))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: refresh: nothing new was stored: %w", s.Name, err)
-	}
-	return changes, nil
 }
 
 func printJSON(w io.Writer, v any) error {

@@ -19,6 +19,7 @@ import (
 
 	"mcp-facade/auth"
 	"mcp-facade/facade/config"
+	"mcp-facade/facade/hosts"
 	"mcp-facade/facade/upstream"
 
 	"github.com/adrg/xdg"
@@ -160,6 +161,9 @@ func hint(err error) string {
 	}
 	if ce := new(config.Error); errors.As(err, &ce) {
 		return ce.Hint
+	}
+	if he := new(hosts.Error); errors.As(err, &he) {
+		return he.Hint
 	}
 	if le := new(auth.LoginError); errors.As(err, &le) {
 		return le.Hint()

@@ -56,6 +56,9 @@ func TestScripts(t *testing.T) {
 			"http":   startSite,
 			"oauth":  startOAuth,
 			"stop":   stopSite,
+
+			"holding": holding,
+			"setin":   setin,
 		},
 	})
 }
@@ -146,10 +149,11 @@ func nofile(ts *testscript.TestScript, _ bool, args []string) {
 	}))
 }
 
-// damage puts other bytes into the middle of every file below a folder: damage dir
+// damage puts other bytes into the middle of every file below a folder, or of those
+// of one name: damage dir [name]
 func damage(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
+		if err != nil || !d.Type().IsRegular() || len(args) > 1 && d.Name() != args[1] {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -235,6 +239,7 @@ type fake struct {
 	dies   string // writes this to stderr and exits in the handshake
 	tells  string // the name of a variable that it writes to stderr before it does so
 	modern bool   // opens with server/discover
+	only   bool   // opens with nothing else
 	wants  int    // the number of the first token that calls are done with; 0: any is
 	deaf   bool   // goes on after the end of stdin and SIGTERM
 }
@@ -249,6 +254,7 @@ func fakeUpstream() {
 	flag.StringVar(&f.dies, "dies", "", "")
 	flag.StringVar(&f.tells, "tells", "", "")
 	flag.BoolVar(&f.modern, "modern", false, "")
+	flag.BoolVar(&f.only, "only", false, "")
 	flag.IntVar(&f.wants, "wants", 0, "")
 	flag.BoolVar(&f.deaf, "deaf", false, "")
 	flag.Parse()
@@ -286,6 +292,8 @@ func (f *fake) handle(frame string) string {
 		return ""
 	case method == "server/discover" && f.modern:
 		return answer(id, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":60000,"cacheScope":"private"}`)
+	case method == "initialize" && f.only:
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no such version","data":{"supported":["2026-07-28"]}}}`, id)
 	case method == "initialize" && f.dies != "":
 		fmt.Fprintln(os.Stderr, f.dies, os.Getenv(f.tells))
 		os.Exit(4)

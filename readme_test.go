@@ -38,5 +38,5 @@ func TestREADME(t *testing.T) {
 		}
 	}
 	same("try", shown("$ go run . try\n"), string(script))
-	same("--help", "For a host\n"+shown("For a host\n"), helpText)
+	same("--help", "For a host\n"+shown("For a host\n"), helpText())
 }

@@ -20,6 +20,7 @@ import (
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/demo"
+	"mcp-facade/facade/ledger"
 )
 
 // memoryLimit is from how many bytes on the garbage of large frames is collected
@@ -29,7 +30,7 @@ const memoryLimit = 52 << 20
 // serve serves one server to the host on stdin and stdout.
 func serve(ctx context.Context, e *env, o *options, _ []string) error {
 	if !o.asks() {
-		fmt.Fprint(e.stderr, helpText+"\n")
+		fmt.Fprint(e.stderr, helpText()+"\n")
 		return &usageError{what: "there is nothing to serve", hint: "mcp-facade --server NAME, or for a look: mcp-facade try"}
 	}
 	s, err := e.server(o)
@@ -53,7 +54,9 @@ func serve(ctx context.Context, e *env, o *options, _ []string) error {
 	defer logs.close()
 	served := *e
 	served.stderr = logs
-	if err := facade.New(served.facadeOptions(o, s, slog.LevelWarn)).Run(ctx, e.stdin, e.stdout); err != nil {
+	options := served.facadeOptions(o, s, slog.LevelWarn)
+	options.Ledger = served.ledger(s, options.Log)
+	if err := facade.New(options).Run(ctx, e.stdin, e.stdout); err != nil {
 		return fmt.Errorf("%s: read from the host: %w", s.Name, err)
 	}
 	return nil
@@ -100,7 +103,7 @@ func (e *env) server(o *options) (*config.Server, error) {
 	default:
 		return nil, usage("--surface %q: want meta or all", o.surface)
 	}
-	return s, s.Unbuilt()
+	return s, nil
 }
 
 func (e *env) find(o *options) (*config.Server, error) {
@@ -290,15 +293,18 @@ func (e *env) facadeOptions(o *options, s *config.Server, level slog.Level) faca
 	}
 	d := &dialer{env: e, server: s, lease: e.lease(s, log), log: log}
 	options := facade.Options{
-		Server:  s,
-		Unnamed: s.Path == "" && o.name == "",
-		Dial:    d.dial,
-		Store:   store,
-		Lessons: e.lessons(s, key, log),
-		Version: clean(e.version),
-		Log:     log,
-		Key:     key,
-		Hurry:   e.hurry,
+		Server:   s,
+		Unnamed:  s.Path == "" && o.name == "",
+		Dial:     d.dial,
+		Store:    store,
+		Lessons:  e.lessons(s, key, log),
+		Again:    o.again(s),
+		Choice:   e.choice(s),
+		Version:  clean(e.version),
+		Log:      log,
+		Key:      key,
+		Accepted: e.accepted(s, key),
+		Hurry:    e.hurry,
 	}
 	if d.lease != nil {
 		options.Renew, options.Remedy = d.lease.renew, d.lease.remedy
@@ -324,6 +330,21 @@ func (e *env) lessons(s *config.Server, key []byte, log *slog.Logger) *catalog.B
 	}
 	dir := catalog.IdentityDir(e.stateDir, s.Name, s.Identity(e.environ), key)
 	return catalog.OpenBook(filepath.Join(dir, "lessons"), log)
+}
+
+// ledger is where it is kept how the tools of a server are used by a host; nil:
+// nowhere, because the user does not want it.
+func (e *env) ledger(s *config.Server, log *slog.Logger) *ledger.Ledger {
+	if !s.Ledger || e.noLedger {
+		return nil
+	}
+	return ledger.Open(e.ledgerPath(s), log)
+}
+
+// choice is where it is kept what "auto" has chosen.
+func (e *env) choice(s *config.Server) *facade.Choice {
+	path := ledger.Path(filepath.Join(e.stateDir, "auto"), s.Name)
+	return facade.OpenChoice(strings.TrimSuffix(path, "l")) // .json
 }
 
 // demoUpstream is the embedded server that try starts.

@@ -60,7 +60,10 @@ type serverLine struct {
 	Tools     *int       `json:"tools"`     // null: not cached
 	Listed    *time.Time `json:"listed"`    // null: not cached
 	Token     *tokenLine `json:"token,omitempty"`
+	Withheld  int        `json:"withheld,omitempty"` // tools that "drift" keeps back
 	Reason    string     `json:"reason,omitempty"`
+
+	drift drift
 }
 
 // A serverReport is what servers --json prints.
@@ -102,7 +105,6 @@ func (e *env) serverLine(o *options, file *config.File, name string) serverLine 
 	if err == nil {
 		l.Transport, l.Upstream = e.whereabouts(s)
 		l.Token = e.tokenLine(s)
-		err = s.Unbuilt()
 	}
 	if err != nil {
 		l.Reason = err.Error()
@@ -118,6 +120,8 @@ func (e *env) serverLine(o *options, file *config.File, name string) serverLine 
 	if stale(s, head) {
 		l.State = "stale"
 	}
+	l.drift = e.drift(o, s, c)
+	l.Withheld = len(l.drift.held)
 	return l
 }
 
@@ -158,7 +162,7 @@ func (l serverLine) catalog(path string) string {
 	if l.State == "stale" {
 		text += ", stale"
 	}
-	return text
+	return text + l.drift.brief()
 }
 
 // plural is a number of things.

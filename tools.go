@@ -25,12 +25,13 @@ type toolLine struct {
 	State  string `json:"state"`
 }
 
-// The states of a tool: the model is shown it, it is found by discover, or
-// "hide" keeps it away.
+// The states of a tool: the model is shown it, it is found by discover, or "hide"
+// or "drift" keeps it away.
 const (
-	stateShown  = "shown"
-	stateFound  = "found"
-	stateHidden = "hidden"
+	stateShown    = "shown"
+	stateFound    = "found"
+	stateHidden   = "hidden"
+	stateWithheld = "withheld"
 )
 
 // A toolReport is what tools --json prints.
@@ -67,9 +68,10 @@ func tools(ctx context.Context, e *env, o *options, args []string) error {
 		return e.explain(o, s, c, list)
 	}
 	r := toolReport{Server: s.Name, figures: figuresOf(s.Name, c, list), Tools: shownLines(c, list)}
-	r.Notes = r.notes(s, c, r.Tools)
+	drift := e.drift(o, s, c)
+	r.Notes = append(r.notes(s, c, r.Tools), drift.notes()...)
 	if o.all {
-		r.Tools = append(r.Tools, otherLines(s, c, list)...)
+		r.Tools = append(r.Tools, otherLines(s, c, list, drift.held)...)
 	}
 	if o.json {
 		return printJSON(e.stdout, r)
@@ -118,7 +120,7 @@ func shownLines(c *catalog.Catalog, list []gjson.Result) []toolLine {
 
 // otherLines are the tools of a catalog that are not in the surface, with what
 // they would cost there.
-func otherLines(s *config.Server, c *catalog.Catalog, list []gjson.Result) (lines []toolLine) {
+func otherLines(s *config.Server, c *catalog.Catalog, list []gjson.Result, held map[string]string) (lines []toolLine) {
 	shown := map[string]bool{}
 	for _, name := range names(list) {
 		t, _ := c.Lookup(name)
@@ -131,8 +133,11 @@ func otherLines(s *config.Server, c *catalog.Catalog, list []gjson.Result) (line
 		}
 		before := facade.ModelTokens(t.Raw)
 		l := toolLine{compact.Line(t.Name), &before, trimmedTokens(t, level, s.Keep), stateFound}
-		if config.Match(s.Hide, t.Name) {
+		switch {
+		case config.Match(s.Hide, t.Name):
 			l.State = stateHidden
+		case held[t.Name] != "":
+			l.State = stateWithheld
 		}
 		lines = append(lines, l)
 	}

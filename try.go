@@ -114,7 +114,7 @@ func (e *env) show(ctx context.Context, o *options, s *config.Server, way *tour)
 		return err
 	}
 	t.figures = figuresOf(s.Name, c, t.list)
-	t.Notes = t.notes(s, c, shownLines(c, t.list))
+	t.Notes = append(t.notes(s, c, shownLines(c, t.list)), e.drift(o, s, c).notes()...)
 	if o.json {
 		return printJSON(e.stdout, t)
 	}
@@ -157,8 +157,9 @@ func (e *env) tour(o *options, s *config.Server, list []gjson.Result) *tour {
 	if err != nil {
 		return &tour{}
 	}
+	held := e.drift(o, s, c).held
 	for _, t := range c.Tools() {
-		if !shown[strings.ToLower(t.Name)] && !config.Match(s.Hide, t.Name) {
+		if !shown[strings.ToLower(t.Name)] && !config.Match(s.Hide, t.Name) && held[t.Name] == "" {
 			return &tour{query: words(t), tool: t.Name}
 		}
 	}
@@ -215,10 +216,11 @@ func serveArgs(o *options) []string {
 	return args
 }
 
-// child starts this program in serve mode. The end of its stdin ends it.
+// child starts this program in serve mode. The end of its stdin ends it. What a
+// person looks at is no use of the tools: the ledger does not have it.
 func (e *env) child(ctx context.Context, server string, args []string) (*host, error) {
 	cmd := exec.CommandContext(ctx, e.self, args...)
-	cmd.Env, cmd.Stderr = e.environ, e.stderr
+	cmd.Env, cmd.Stderr = append(slices.Clone(e.environ), "MCP_FACADE_NO_LEDGER=1"), e.stderr
 	cmd.WaitDelay = 5 * time.Second
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -2,6 +2,7 @@ package facade
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -34,6 +35,21 @@ func Audit(s *config.Server, c *catalog.Catalog) []string {
 		}
 	}
 	return all
+}
+
+// Shown are the tools of a catalog that a host is shown, as it is shown them, by
+// the upstream's names. The meta-tools are not among them.
+func Shown(o Options, c *catalog.Catalog) map[string][]byte {
+	f := New(o)
+	c = f.reachable(legacy, c, slog.LevelDebug)
+	pick, names := f.choose(c), shownNames(c.Tools(), o.Server.Names)
+	shown := make(map[string][]byte, len(pick.tools))
+	for _, t := range pick.tools {
+		if b, err := f.trim(t, names[t.Name], pick.level, false); err == nil {
+			shown[t.Name] = b
+		}
+	}
+	return shown
 }
 
 // Unguarded says that "confirm" asks for none of a catalog's tools, because none

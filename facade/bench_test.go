@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mcp-facade/facade/config"
+	"mcp-facade/facade/ledger"
 	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 )
@@ -87,7 +88,7 @@ func duplex(serve func(in io.Reader, out io.Writer)) (w *io.PipeWriter, r *io.Pi
 }
 
 // roundTrips measures calls whose result has size bytes: of the server itself,
-// and through a Facade.
+// and through a Facade with a ledger.
 func roundTrips(b *testing.B, size int) {
 	result := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat(`The quick \"brown\" fox.\n`, max(1, size/25)) + `"}]}`)
 	direct := func(in io.Reader, out io.Writer) { echo(in, out, result) }
@@ -97,7 +98,8 @@ func roundTrips(b *testing.B, size int) {
 	}
 	server := config.InPlace("echo", "echo", nil)
 	through := func(in io.Reader, out io.Writer) {
-		if err := New(Options{Server: server, Dial: dial}).Run(b.Context(), in, out); err != nil {
+		o := Options{Server: server, Dial: dial, Ledger: ledger.Open(ledger.Path(b.TempDir(), "echo"), nil)}
+		if err := New(o).Run(b.Context(), in, out); err != nil {
 			b.Error(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
+	"mcp-facade/facade/ledger"
 	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
@@ -30,9 +31,15 @@ func (f *Facade) callTool(ctx context.Context, v *view, m wire.Message) {
 	args := m.Params.Get("arguments")
 	switch kind := s.metaTool(name); kind {
 	case "discover":
-		f.searching(ctx, v, m, func(c *catalog.Catalog) (string, bool) { return f.discover(v, c, args) })
+		f.searching(ctx, &invocation{m: m, view: v, via: kind}, func(c *catalog.Catalog) (answer, bool) {
+			text, shows, failed := f.discover(v, c, args)
+			return answer{text: text, shows: shows}, failed
+		})
 	case "describe":
-		f.searching(ctx, v, m, func(c *catalog.Catalog) (string, bool) { return f.describe(v, c, args) })
+		f.searching(ctx, &invocation{m: m, view: v, via: kind}, func(c *catalog.Catalog) (answer, bool) {
+			text, failed := f.describe(v, c, args)
+			return answer{text: text}, failed
+		})
 	case "call", "call_write":
 		f.metaCall(ctx, s, &invocation{m: m, view: v, via: kind})
 	default:
@@ -66,7 +73,7 @@ func (f *Facade) directCall(ctx context.Context, v *view, s *surface, m wire.Mes
 		case ok:
 			f.runDirect(ctx, v, m, up)
 		case down != nil:
-			f.reply(m, f.trouble(v, "call "+name, down, false))
+			f.strand(&invocation{m: m, view: v, tool: name}, down)
 		default:
 			f.runDirect(ctx, v, m, name)
 		}
@@ -105,7 +112,7 @@ func (f *Facade) metaCall(ctx context.Context, s *surface, c *invocation) {
 	o, err := f.understand(c.view, s, c.given(), false)
 	switch {
 	case o.nameless:
-		f.deny(c.view, c.m, err)
+		f.deny(c, err)
 	case err == nil && o.plain():
 		f.runInner(ctx, c, o)
 	default:
@@ -127,9 +134,10 @@ func (f *Facade) runDoubtful(ctx context.Context, c *invocation) {
 	down := f.unreachable(c.view)
 	switch {
 	case err != nil:
-		f.deny(c.view, c.m, err)
+		f.deny(c, err)
 	case down != nil:
-		f.reply(c.m, f.trouble(c.view, "call "+o.tool, down, false))
+		c.tool, c.args = o.tool, o.args
+		f.strand(c, down)
 	default:
 		if o.bent != nil {
 			f.log.Debug("call repaired", "tool", o.tool, "how", strings.Join(o.bent, ", "), "in", len(c.given().Raw), "out", len(o.args))
@@ -139,8 +147,15 @@ func (f *Facade) runDoubtful(ctx context.Context, c *invocation) {
 }
 
 // deny answers a call that is not sent.
-func (f *Facade) deny(v *view, m wire.Message, why error) {
-	f.reply(m, result(v, f.insisting(v, m, why).Error(), true))
+func (f *Facade) deny(c *invocation, why error) {
+	said := result(c.view, f.insisting(c.view, c.m, why).Error(), true)
+	f.noteReply(f.reply(c.m, said), c.record(ledger.Refused, len(said)), nil)
+}
+
+// strand answers a call that cannot be sent, because there is no connection.
+func (f *Facade) strand(c *invocation, down error) {
+	said := f.trouble(c.view, "call "+c.tool, down, false)
+	f.noteReply(f.reply(c.m, said), c.record(ledger.Lost, len(said)), nil)
 }
 
 // runInner sends the tool that a call of ours asks for. Only name and
@@ -157,26 +172,35 @@ func (f *Facade) runInner(ctx context.Context, c *invocation, o order) {
 	f.run(ctx, c)
 }
 
-// run asks the guard and sends a call, or has the user asked. Where what the
-// tool does is hearsay, the upstream lists its tools first.
+// run asks the guard and sends a call, or has the user asked.
 func (f *Facade) run(ctx context.Context, c *invocation) {
 	f.takeRound(c)
+	f.consider(ctx, c, func(err error) { f.heed(ctx, c, err) })
+}
+
+// consider runs then with what the guard says to a call. Where what the tool does
+// is hearsay, the upstream lists its tools first.
+func (f *Facade) consider(ctx context.Context, c *invocation, then func(error)) {
+	c.relisted = false
 	if err := f.allow(c); err != errHearsay {
-		f.heed(ctx, c, err)
+		then(err)
 		return
 	}
 	f.holdUp(ctx, c.view, func() {
 		down := f.witness(ctx, c.view)
+		c.relisted = true
 		err := f.allow(c)
 		switch {
 		case down != nil && err == errHearsay:
-			f.reply(c.m, f.trouble(c.view, "call "+c.tool, down, false))
+			f.strand(c, down)
 			return
+		case err == errHearsay && f.blocks():
+			err = f.unlistable(c)
 		case err == errHearsay:
 			c.hearsay = true
 			err = f.judge(c, destroys)
 		}
-		f.heed(ctx, c, err)
+		then(err)
 	})
 }
 
@@ -188,7 +212,7 @@ func (f *Facade) heed(ctx context.Context, c *invocation, err error) {
 	case errUnconfirmed:
 		f.confirm(ctx, c)
 	default:
-		f.deny(c.view, c.m, err)
+		f.deny(c, err)
 	}
 }
 

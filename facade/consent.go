@@ -39,13 +39,13 @@ func (f *Facade) confirm(ctx context.Context, c *invocation) {
 	case f.asksModel() && c.agreed:
 		f.proceed(ctx, c)
 	case f.asksModel():
-		f.deny(c.view, c.m, f.unagreed(c))
+		f.deny(c, f.unagreed(c))
 	case c.view.key.Era == modern:
 		f.confirmByRound(ctx, c)
 	case !elicits(gjson.GetBytes(c.view.opening, "capabilities")):
-		f.deny(c.view, c.m, f.unaskable(c))
+		f.deny(c, f.unaskable(c))
 	case f.declinedForGood(c):
-		f.deny(c.view, c.m, f.declined(c))
+		f.deny(c, f.declined(c))
 	default:
 		f.consult(c)
 	}
@@ -91,6 +91,7 @@ func (f *Facade) newConsent(c *invocation, params []byte) *consent {
 		return nil
 	case asked.cancelled != nil:
 		f.forget(asked)
+		f.noteReply(asked, c.record("", 0), nil)
 		return nil
 	}
 	q := &consent{id: questionID(), call: c, asked: asked}
@@ -152,6 +153,7 @@ func (f *Facade) unconsulted(p *pending) (id string) {
 			continue
 		}
 		f.forget(p)
+		f.noteReply(p, q.call.record("", 0), nil)
 		if f.endConsent(q) {
 			return q.id
 		}
@@ -162,10 +164,19 @@ func (f *Facade) unconsulted(p *pending) (id string) {
 // decided takes the host's answer to a question of ours.
 func (f *Facade) decided(ctx context.Context, q *consent, m wire.Message) {
 	if err := f.agreement(q.call, m.Result, m.Error.Get("message").Str); err != nil {
-		f.deny(q.call.view, q.call.m, err)
+		f.deny(q.call, err)
 		return
 	}
-	f.proceed(ctx, q.call)
+	if !f.blocks() {
+		f.proceed(ctx, q.call)
+		return
+	}
+	f.consider(ctx, q.call, func(err error) { // again: the answer may have taken long
+		if err == errUnconfirmed {
+			err = nil
+		}
+		f.heed(ctx, q.call, err)
+	})
 }
 
 // unheeded refuses a call about which nobody has said anything.
@@ -184,7 +195,7 @@ func (f *Facade) unheeded(q *consent) {
 		f.send(retraction(q.id, callEnded))
 	}
 	if late {
-		f.deny(q.call.view, q.call.m, f.unsettled(q.call, q.silence()))
+		f.deny(q.call, f.unsettled(q.call, q.silence()))
 	}
 }
 
@@ -206,13 +217,15 @@ func (f *Facade) unattended() {
 	}
 	f.mu.Unlock()
 	for _, q := range left {
-		f.deny(q.call.view, q.call.m, f.unsettled(q.call, "the host has closed"))
+		f.deny(q.call, f.unsettled(q.call, "the host has closed"))
 	}
 }
 
 // proceed sends a call.
 func (f *Facade) proceed(ctx context.Context, c *invocation) {
 	f.searches.called()
-	f.submit(ctx, &pending{id: c.m.ID.Raw, key: c.m.Key(), method: c.m.Method, frame: c.frame, view: c.view, tool: c.tool, hint: c.hint,
-		harmless: f.harmless(c.view, c.tool), learn: f.lesson(ctx, c)})
+	p := &pending{id: c.m.ID.Raw, key: c.m.Key(), method: c.m.Method, frame: c.frame, view: c.view, tool: c.tool, hint: c.hint,
+		harmless: f.harmless(c.view, c.tool), learn: f.lesson(ctx, c), via: c.way(), in: len(c.args)}
+	f.bind(p)
+	f.submit(ctx, p)
 }

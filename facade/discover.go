@@ -20,18 +20,18 @@ const (
 
 // discover answers the meta-tool of that name: the tools that match a query,
 // best first, as signatures. It has failed if the model only searches on.
-func (f *Facade) discover(v *view, c *catalog.Catalog, args gjson.Result) (text string, failed bool) {
+func (f *Facade) discover(v *view, c *catalog.Catalog, args gjson.Result) (text string, shows []string, failed bool) {
 	query := strings.TrimSpace(wish(args))
 	note := f.freshness(v)
 	_, named := c.Lookup(query)
 	if page, ok := pageAsked(query); ok && !named {
-		return f.overview(v, c, f.surfaceOf(v).kind, page, note), false
+		return f.overview(v, c, f.surfaceOf(v).kind, page, note), nil, false
 	}
 	a := f.found(v, c, query, note)
 	if limit := f.o.Server.SearchLimit; f.searches.spend(query, a.shows) >= limit && limit > 0 {
-		return f.exhausted(v, a, limit), true
+		return f.exhausted(v, a, limit), a.shows, true
 	}
-	return a.text, false
+	return a.text, a.shows, false
 }
 
 // An answer is what discover says to a query.

@@ -120,7 +120,7 @@ func TestDiscoverByKeywords(t *testing.T) {
 func TestWarnsOfKeywordsForNoTool(t *testing.T) {
 	log := &journal{}
 	f := New(Options{Server: entry(t, `,"keywords":{"list_projcts":["x"],"add_*":["y"]}`), Log: log.logger()})
-	f.catalog(legacy, [][]byte{[]byte(`{"tools":[` + strings.Join(tracker(), ",") + `]}`)}, slog.LevelWarn)
+	f.catalog(legacy, f.parsed([][]byte{[]byte(`{"tools":[` + strings.Join(tracker(), ",") + `]}`)}, slog.LevelWarn), &standing{}, slog.LevelWarn)
 	got := log.lines("level=WARN", "key=keywords")
 	if len(got) != 1 || !strings.Contains(got[0], "tool=list_projcts nearest=list_projects") {
 		t.Errorf("warnings of keywords: %q, want one of list_projcts, with list_projects as the nearest", got)
@@ -208,7 +208,7 @@ func TestDiscoverIsBounded(t *testing.T) {
 	}
 	f, v, c := facadeWith(t, `,"used":[],"searchLimit":0`, []byte(`{"tools":[`+strings.Join(many, ",")+`]}`))
 	for _, query := range []string{"thing", "", "qqqqqq", "tool number"} {
-		got, _ := f.discover(v, c, gjson.Parse(`{"query":"`+query+`"}`))
+		got, _, _ := f.discover(v, c, gjson.Parse(`{"query":"`+query+`"}`))
 		if n := compact.Tokens([]byte(got)); n > discoverTokens {
 			t.Errorf("discover %q costs %d tokens, want at most %d", query, n, discoverTokens)
 		}
@@ -232,7 +232,7 @@ func TestDiscoverOfRealCatalogs(t *testing.T) {
 		v.handshake, v.missing = handshake, errLoading
 		most := 0
 		for _, query := range queries(c) {
-			got, _ := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`))
+			got, _, _ := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`))
 			n := count(got)
 			most = max(most, n)
 			if n > maxDiscoverTokens || n < 20 {
@@ -264,7 +264,7 @@ func TestOverviewOfRealCatalogs(t *testing.T) {
 		v.handshake = handshake
 		said, pages := "", 0
 		for query := ""; ; {
-			got, _ := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`))
+			got, _, _ := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`))
 			page, note, more := strings.Cut(got, "\n(Page ")
 			said += page + "\n"
 			pages++
@@ -308,21 +308,21 @@ func TestOverview(t *testing.T) {
 		{"is no page without a number", "page two", `No tool of acme matches "page two".`, "gives all."},
 	}
 	for _, tt := range tests {
-		got, _ := f.discover(v, c, gjson.Parse(`{"query":"`+tt.query+`"}`))
+		got, _, _ := f.discover(v, c, gjson.Parse(`{"query":"`+tt.query+`"}`))
 		if !strings.HasPrefix(got, tt.begins) || !strings.HasSuffix(got, tt.ends) {
 			t.Errorf("an overview that %s: %q\nsays %.100s … %s", tt.name, tt.query, got, got[len(got)-min(len(got), 200):])
 		}
 	}
-	if got, _ := f.discover(v, c, gjson.Parse(`{"query":"page 3"}`)); !strings.Contains(got, "clock: stop_clock, wind_clock\nother: weigh\n\nFrom acme:\n") {
+	if got, _, _ := f.discover(v, c, gjson.Parse(`{"query":"page 3"}`)); !strings.Contains(got, "clock: stop_clock, wind_clock\nother: weigh\n\nFrom acme:\n") {
 		t.Errorf("page 3 is\n%s", got)
 	}
 }
 
 func TestDiscoverTakesOtherKeys(t *testing.T) {
 	f, v, c := facadeWith(t, `,"used":[],"searchLimit":0`, []byte(`{"tools":[`+strings.Join(tracker(), ",")+`]}`))
-	want, _ := f.discover(v, c, gjson.Parse(`{"query":"comment on an issue"}`))
+	want, _, _ := f.discover(v, c, gjson.Parse(`{"query":"comment on an issue"}`))
 	for _, args := range []string{`{"q":"comment on an issue"}`, `{"search":"comment on an issue","limit":3}`, `"comment on an issue"`} {
-		if got, _ := f.discover(v, c, gjson.Parse(args)); got != want {
+		if got, _, _ := f.discover(v, c, gjson.Parse(args)); got != want {
 			t.Errorf("discover %s says\n%s\nwant\n%s", args, got, want)
 		}
 	}

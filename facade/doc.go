@@ -40,8 +40,8 @@
 //
 // A test compares this drawing with the code.
 //
-//	main            → auth catalog compact facade facade/config facade/demo facade/upstream facade/wire
-//	facade          → catalog compact facade/config facade/upstream facade/wire
+//	main            → auth catalog compact facade facade/config facade/demo facade/hosts facade/ledger facade/upstream facade/wire
+//	facade          → catalog compact facade/config facade/ledger facade/upstream facade/wire
 //	auth            →
 //	catalog         → compact
 //	facade/upstream → facade/wire

@@ -14,6 +14,7 @@ import (
 
 	"mcp-facade/catalog"
 	"mcp-facade/facade/config"
+	"mcp-facade/facade/ledger"
 	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 
@@ -47,10 +48,16 @@ type Options struct {
 	Server  *config.Server
 	Unnamed bool // Server.Name stands in until the upstream has said its own
 	Dial    Dial
-	Renew   Renew           // nil: there is no other token than the one it was dialled with
-	Remedy  string          // what a person can do when a new token is not accepted either
-	Store   *catalog.Store  // nil: nothing is cached on disk
-	Lessons *catalog.Book   // nil: nothing is learnt from use
+	Renew   Renew          // nil: there is no other token than the one it was dialled with
+	Remedy  string         // what a person can do when a new token is not accepted either
+	Store   *catalog.Store // nil: nothing is cached on disk
+	Lessons *catalog.Book  // nil: nothing is learnt from use
+	Again   string         // how a person names this server to a subcommand; "": by Server.Name
+
+	Accepted *catalog.Accepted // the tools as the user has accepted them; nil: nobody knows how
+
+	Ledger  *ledger.Ledger  // nil: nothing is noted of the use of the tools; Run closes it
+	Choice  *Choice         // which tools "auto" has chosen; nil: none, and none are
 	Version string          // of this program, if it is a clean build; "": no stored rendering is trusted
 	Log     *slog.Logger    // nil: nothing is logged
 	Key     []byte          // the user's, by which another process knows a requestState of this one; nil: one of our own
@@ -77,6 +84,8 @@ type Facade struct {
 	plainText atomic.Pointer[func(string) string] // upstream.Conn's Plain, of the last connection
 	readEra   sync.Once                           // era is read from the disk
 	memo      atomic.Pointer[memo]                // of the catalog that was used last; nil: none was
+	drifted   sync.Once                           // it has been warned of
+	met       atomic.Bool                         // the host was given its list of tools
 
 	mu          sync.Mutex
 	views       map[string]*view      // by key; guarded by mu, like all below
@@ -168,6 +177,7 @@ func (f *Facade) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	f.hangUp(ctx)
 	cancel()
 	f.flush()
+	f.closeLedger(ctx)
 	return err
 }
 

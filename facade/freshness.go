@@ -6,19 +6,19 @@ import (
 	"time"
 
 	"mcp-facade/catalog"
-	"mcp-facade/facade/wire"
 )
 
 // searching runs a meta-tool that needs the catalog.
-func (f *Facade) searching(ctx context.Context, v *view, m wire.Message, answer func(*catalog.Catalog) (text string, failed bool)) {
+func (f *Facade) searching(ctx context.Context, c *invocation, find func(*catalog.Catalog) (a answer, failed bool)) {
 	f.spawn(func() {
-		c, err := f.listed(ctx, v)
+		all, err := f.listed(ctx, c.view)
 		if err != nil {
-			f.deny(v, m, f.unavailable(err))
+			f.deny(c, f.unavailable(err))
 			return
 		}
-		text, failed := answer(c)
-		f.reply(m, result(v, text, failed))
+		a, failed := find(all)
+		said := result(c.view, a.text, failed)
+		f.noteSearch(f.reply(c.m, said), c, a, failed, len(said))
 	})
 }
 

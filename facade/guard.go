@@ -29,7 +29,8 @@ type invocation struct {
 	hint   string // the tool, if its signature is to be added to an error result
 	agreed bool   // "confirm": true stands beside the tool
 
-	hearsay bool // the upstream could not be asked what the tool does
+	hearsay  bool // the upstream could not be asked what the tool does
+	relisted bool // its tools were listed for this call, if that was possible
 
 	answer gjson.Result       // the user's, to a question about this very call; it does not exist if there is none
 	learn  func(wire.Message) // is shown the upstream's answer; nil: nobody
@@ -52,6 +53,11 @@ func (f *Facade) allow(c *invocation) error {
 	if !f.guarded() {
 		return nil
 	}
+	if f.blocks() {
+		if err := f.drifts(c); err != nil {
+			return err
+		}
+	}
 	err := f.judge(c, f.effect(c.view, c.tool))
 	if err == nil && f.judge(c, destroys) != nil && f.isHearsay(c.view, c.tool) {
 		return errHearsay
@@ -68,6 +74,18 @@ func (f *Facade) judge(c *invocation, effect effect) error {
 		return errUnconfirmed
 	}
 	return nil
+}
+
+// drifts is what the guard says to a call of what may have changed since the user
+// accepted it.
+func (f *Facade) drifts(c *invocation) error {
+	switch {
+	case f.isSafe(c.view, c.tool):
+		return nil
+	case !f.isCertain(c):
+		return errHearsay
+	}
+	return f.withheld(c.view, c.tool)
 }
 
 // isHearsay reports whether what a tool does is only remembered: neither does the
@@ -177,7 +195,7 @@ func (f *Facade) delicate(e effect) bool {
 func (f *Facade) isDelicate(t catalog.Tool) bool { return f.delicate(f.effectOf(t)) }
 
 // guarded reports whether it matters what a tool does.
-func (f *Facade) guarded() bool { return f.o.Server.Split || f.delicate(destroys) }
+func (f *Facade) guarded() bool { return f.o.Server.Split || f.blocks() || f.delicate(destroys) }
 
 // overruled is a tool as the upstream wrote it, but for annotations that the
 // config contradicts.

@@ -24,9 +24,10 @@ func TestOneDoor(t *testing.T) {
 		calls[name] = called(fn)
 	}
 	for callee, want := range map[string][]string{
-		"f.allow":          {"f.run"},
+		"f.allow":          {"f.consider"},
+		"f.consider":       {"f.decided", "f.run"},
 		"f.callTool":       {"f.asked"},
-		"f.heed":           {"f.run"},
+		"f.heed":           {"f.decided", "f.run"},
 		"f.confirm":        {"f.heed"},
 		"f.consult":        {"f.confirm"},
 		"f.confirmByRound": {"f.confirm"},
@@ -37,7 +38,7 @@ func TestOneDoor(t *testing.T) {
 			t.Errorf("%s is called by %q, want %q alone", callee, got, want)
 		}
 	}
-	if run := calls["f.run"]; slices.Index(run, "f.allow") > slices.Index(run, "f.heed") {
+	if run := calls["f.run"]; slices.Index(run, "f.consider") > slices.Index(run, "f.heed") {
 		t.Error("run sends before it asks the guard")
 	}
 	// catchUp takes other messages of the host, each by its own way.

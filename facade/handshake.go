@@ -338,7 +338,7 @@ func methodNotFound(p *pending) []byte {
 // verdict reads the upstream's answer to the host's probe; a late one is for
 // the next start only.
 func (f *Facade) verdict(ctx context.Context, l *link, p *pending, m wire.Message, late bool) {
-	era := judge(m)
+	era := EraOf(m)
 	complete := gjson.GetBytes(p.view.opening, metaCapabilities).IsObject()
 	if !complete && m.Error.Exists() { // it is about what the probe lacks
 		era = ""
@@ -367,10 +367,10 @@ func (f *Facade) verdict(ctx context.Context, l *link, p *pending, m wire.Messag
 	f.unprobed(l)
 }
 
-// judge reads an upstream's era from its answer to server/discover: "" if that
-// does not show it. The codes from -32019 to -32000 are left to the legacy era,
+// EraOf reads an upstream's era, "modern" or "legacy", from its answer to
+// server/discover: "" if that does not show it. The codes from -32019 to -32000 are left to the legacy era,
 // those that follow are of the modern one (MCP 2026-07-28, basic, "Error Codes").
-func judge(m wire.Message) string {
+func EraOf(m wire.Message) string {
 	if !m.Error.Exists() {
 		return newest(m.Result.Get("supportedVersions"))
 	}

@@ -20,10 +20,10 @@ func TestMemoIsOfOneCatalog(t *testing.T) {
 		}
 		wg.Go(func() {
 			for range 100 {
-				if got, _ := f.discover(v, c, gjson.Parse(`{"query":"issue"}`)); !strings.Contains(got, want) {
+				if got, _, _ := f.discover(v, c, gjson.Parse(`{"query":"issue"}`)); !strings.Contains(got, want) {
 					t.Errorf("discover says %q, want %q in it", got, want)
 				}
-				if got, _ := f.discover(v, c, gjson.Parse(`{}`)); strings.Contains(got, "list_issues") != (c == now) {
+				if got, _, _ := f.discover(v, c, gjson.Parse(`{}`)); strings.Contains(got, "list_issues") != (c == now) {
 					t.Errorf("discover says %q", got)
 				}
 			}
@@ -45,12 +45,12 @@ func TestCutSignatures(t *testing.T) {
 		"write an issue":                 "write_issue(id: string, a?: string, b?: string, c?: string, d?: string, e?: string, …+8)",
 	} {
 		for range 2 {
-			if got, _ := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`)); !strings.Contains(got, want) || !strings.HasSuffix(got, "\ndescribe write_issue shows all parameters.") {
+			if got, _, _ := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`)); !strings.Contains(got, want) || !strings.HasSuffix(got, "\ndescribe write_issue shows all parameters.") {
 				t.Errorf("discover %q says\n%s\nwant %s, and how to see all", query, got, want)
 			}
 		}
 	}
-	if got, _ := f.discover(v, c, gjson.Parse(`{"query":"list"}`)); strings.Contains(got, "shows all") {
+	if got, _, _ := f.discover(v, c, gjson.Parse(`{"query":"list"}`)); strings.Contains(got, "shows all") {
 		t.Errorf("where nothing is cut discover says\n%s", got)
 	}
 }
@@ -64,7 +64,7 @@ func TestNestedParametersOfTheWinner(t *testing.T) {
 	}
 	schema += `"to":{"type":"array","items":{"type":"object","properties":{"address":{"type":"string","description":` + quote(long) + `}}}}}}}}`
 	f, v, c := facadeWith(t, `,"used":[]`, []byte(`{"tools":[`+tool("send_mail", "Send a mail.", schema)+`]}`))
-	got, _ := f.discover(v, c, gjson.Parse(`{"query":"send a mail"}`))
+	got, _, _ := f.discover(v, c, gjson.Parse(`{"query":"send a mail"}`))
 	const want = "\nParameters of send_mail: {message?: {a?: string, b?: string, c?: string, d?: string, e?: string, f?: string, g?: string, h?: string, to?: {address?: string}[]}}\ndescribe send_mail shows all parameters."
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("discover says\n%s\nwant it to end in%s", got, want)

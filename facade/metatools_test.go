@@ -219,7 +219,7 @@ func TestDefinitionOfCall(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := New(Options{Server: entry(t, `,"used":[]`+tt.config)})
-			c := f.catalog(legacy, [][]byte{[]byte(`{"tools":[` + strings.Join(tt.tools, ",") + `]}`)}, 0)
+			c := f.catalog(legacy, f.parsed([][]byte{[]byte(`{"tools":[` + strings.Join(tt.tools, ",") + `]}`)}, 0), &standing{}, 0)
 			all := gjson.ParseBytes(f.render(c, []byte(tt.handshake)).tools)
 			call := all.Get("2")
 			if got := call.Get("annotations").Raw; got != tt.annotations {

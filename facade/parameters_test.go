@@ -36,7 +36,7 @@ func TestParametersOfTheWinner(t *testing.T) {
 	for _, tt := range tests {
 		tools := append([]string{tool("wipe_disk", "Wipes.", tt.schema)}, named(tt.others...)...)
 		f, v, c := facadeWith(t, `,"used":[]`, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`))
-		got, _ := f.discover(v, c, gjson.Parse(`{"query":"please wipe"}`))
+		got, _, _ := f.discover(v, c, gjson.Parse(`{"query":"please wipe"}`))
 		_, said, _ := strings.Cut(got, "\nParameters of wipe_disk: ")
 		if !strings.HasPrefix(said, tt.want) || (said == "") != (tt.want == "") {
 			t.Errorf("parameters that %s: discover says\n%s\nwant %q of them", tt.name, got, tt.want)
@@ -69,7 +69,7 @@ func TestDiscoverTextsOfTheDemo(t *testing.T) {
 	var all strings.Builder
 	for _, query := range []string{"log work on an issue", "who watches a ticket", "what did we ship in the last release", "attachment", "trello boards", "creat isue",
 		"zzzz", "crear una incidencia para el equipo", "誰がこの課題を見ていますか", "the a of", "export everything to a spreadsheet and send it by mail"} {
-		got, _ := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`))
+		got, _, _ := f.discover(v, c, gjson.Parse(`{"query":`+quote(query)+`}`))
 		n := count(got)
 		if n > maxDiscoverTokens {
 			t.Errorf("discover %q costs %d tokens, want at most %d", query, n, maxDiscoverTokens)

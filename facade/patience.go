@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"mcp-facade/facade/ledger"
 	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 
@@ -56,7 +57,9 @@ func (f *Facade) impatient(p *pending) {
 	}
 	err := &upstream.Error{Server: f.name(), Op: "call", Err: fmt.Errorf("no answer in %v", limit),
 		Hint: fmt.Sprintf("a longer \"callTimeout\" for %s, if that is to be expected", f.name())}
-	f.respond(batch, wire.Response(p.id, f.trouble(p.view, "call "+p.tool, err, written)))
+	said := f.trouble(p.view, "call "+p.tool, err, written)
+	f.respond(batch, wire.Response(p.id, said))
+	f.noteCall(p, ledger.Lost, len(said))
 }
 
 // cancellation tells the upstream that nobody waits any more for the answer to

@@ -255,7 +255,7 @@ func (f *Facade) retest(l *link, v *view) {
 	params := []byte(`{"_meta":{"io.modelcontextprotocol/protocolVersion":"` + firstModern +
 		`","io.modelcontextprotocol/clientCapabilities":` + capabilities + `}}`)
 	f.ask(l, "server/discover", params, func(m wire.Message, err error) {
-		if err == nil && judge(m) == modern {
+		if err == nil && EraOf(m) == modern {
 			f.setEra(modern)
 		}
 	})
@@ -340,15 +340,19 @@ func (f *Facade) call(ctx context.Context, l *link, method string, params []byte
 // install makes a new listing the view's, tells the host if its surface is
 // another one now, and stores it.
 func (f *Facade) install(ctx context.Context, l *link, v *view, lists catalog.Lists) {
-	c := f.catalog(v.key.Era, lists["tools/list"], slog.LevelWarn)
+	all := f.parsed(lists["tools/list"], slog.LevelWarn)
+	stands := f.standing(ctx, all, true)
+	f.warnOfDrift(stands)
+	c := f.catalog(v.key.Era, all, stands, slog.LevelWarn)
 	f.mu.Lock()
 	handshake := v.handshake
 	f.mu.Unlock()
-	s := f.render(c, handshake)
+	f.mend(all, c)
+	s := f.renderAs(c, handshake, stands)
 	ttl, fleeting := lifetime(v.key.Era, lists["tools/list"])
 	f.mu.Lock()
 	v.catalog = func() (*catalog.Catalog, error) { return c, nil }
-	v.pages = func(method string) ([][]byte, error) { return lists[method], nil }
+	v.pages, v.all = func(method string) ([][]byte, error) { return lists[method], nil }, all
 	v.surface, v.listed, v.ttl, v.fleeting = s, time.Now(), ttl, fleeting
 	v.due, v.fresh, v.missing, v.source = false, true, nil, nil
 	if !l.settling && !v.again { // else it may be out of date already
@@ -402,7 +406,7 @@ func (f *Facade) save(ctx context.Context, h catalog.Head, lists catalog.Lists, 
 		return
 	}
 	if f.o.Version != "" {
-		h.Renderings = []catalog.Rendering{{Fingerprint: f.fingerprint(), JSON: s.json}}
+		h.Renderings = []catalog.Rendering{{Fingerprint: f.fingerprint(s.accepted), JSON: s.json}}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWait)
 	defer cancel()

@@ -48,8 +48,12 @@ const tryAgain = "Try again in a moment" + tellUser
 
 const tellUser = "; if that does not help, tell the user."
 
-// unknown refuses a name that is not in the catalog.
+// unknown refuses a name that is not in the catalog, because there is no such tool
+// or because it is withheld.
 func (f *Facade) unknown(v *view, name string) error {
+	if err := f.heldBack(v, name); err != nil {
+		return err
+	}
 	r := &refusal{what: fmt.Sprintf("Tool %s is not in %s's catalog.", quotedName(name), f.name())}
 	s := f.surfaceOf(v)
 	search := fmt.Sprintf("Call %s with what you want to do", s.kind["discover"])

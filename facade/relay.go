@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"mcp-facade/facade/ledger"
 	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 
@@ -40,7 +41,11 @@ type pending struct {
 	probe    bool               // server/discover to an upstream of unknown era
 	harmless bool               // a call that may be carried out twice
 	learn    func(wire.Message) // is shown the upstream's answer first; nil: nobody
+	via      string             // how the tool is called, for the ledger
+	in       int                // bytes of its arguments
+	bound    bool               // it is sent only where its tool was found to be as accepted
 
+	judged    *link       // where that was; nil: it is not certain any more
 	link      *link       // where it waits or has been sent; nil: it is not submitted
 	waited    bool        // the host waits for an answer: it is counted in asking
 	written   bool        // it has been handed to the connection
@@ -51,6 +56,7 @@ type pending struct {
 	cancelled []byte      // the host's cancellation; nil: none
 	swallow   bool        // we have answered it, what still comes is swallowed
 	batch     *batch      // the frame it came in, if that held others; nil: it did not
+	began     time.Time   // when it came; zero: the ledger does not have it
 	timer     *time.Timer // ends it, see limit; nil: nothing does
 	moved     time.Time   // when it was sent or has last progressed
 	token     string      // wire.Key of its progress token, if it has a timer
@@ -197,7 +203,11 @@ func (f *Facade) accept(m wire.Message, b *batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asking++
-	f.add(&pending{key: m.Key(), id: m.ID.Raw, method: m.Method, waited: true, batch: b})
+	p := &pending{key: m.Key(), id: m.ID.Raw, method: m.Method, waited: true, batch: b}
+	if f.o.Ledger != nil && m.Method == "tools/call" {
+		p.began = time.Now()
+	}
+	f.add(p)
 }
 
 // add puts p into toUp. The caller holds mu, as for the next four.
@@ -256,7 +266,9 @@ func (f *Facade) promote(p *pending) bool {
 		return false
 	}
 	f.forget(q)
+	p.began = q.began
 	if q.cancelled != nil {
+		f.noteCall(p, ledger.Cancelled, 0)
 		return false
 	}
 	p.waited, p.batch = true, q.batch
@@ -267,8 +279,8 @@ func (f *Facade) promote(p *pending) bool {
 func (p *pending) unsubmitted() bool { return p.link == nil }
 
 // answer sends the host a response of ours to a request that was not
-// submitted, unless the host has cancelled it.
-func (f *Facade) answer(m wire.Message, frame []byte) {
+// submitted, unless the host has cancelled it. It returns what has stood for it.
+func (f *Facade) answer(m wire.Message, frame []byte) *pending {
 	f.mu.Lock()
 	p := f.find(m.Key(), (*pending).unsubmitted)
 	if p != nil {
@@ -279,14 +291,18 @@ func (f *Facade) answer(m wire.Message, frame []byte) {
 	if p != nil && p.cancelled == nil {
 		f.respond(p.batch, frame)
 	}
+	return p
 }
 
 // reply answers a request of the host by a raw result.
-func (f *Facade) reply(m wire.Message, result []byte) { f.answer(m, wire.Response(m.ID.Raw, result)) }
+func (f *Facade) reply(m wire.Message, result []byte) *pending {
+	return f.answer(m, wire.Response(m.ID.Raw, result))
+}
 
 // refuse answers a request of the host by an error.
 func (f *Facade) refuse(m wire.Message, code int, text string) {
-	f.answer(m, wire.ErrorResponse(m.ID.Raw, code, text, nil))
+	p := f.answer(m, wire.ErrorResponse(m.ID.Raw, code, text, nil))
+	f.noteReply(p, (&invocation{m: m}).record(ledger.Refused, len(text)), nil)
 }
 
 // forward sends a request of the host to the upstream as it is.
@@ -314,6 +330,12 @@ func (f *Facade) dispatch(ctx context.Context, p *pending) {
 		return
 	}
 	l := f.connect(ctx, p.view)
+	if p.bound && p.judged != l {
+		p.link, p.written = nil, false
+		f.mu.Unlock()
+		f.spawn(func() { f.rejudge(ctx, p) })
+		return
+	}
 	p.link = l
 	late, waits := l.late, false
 	p.written = l.open[p.view.key.Era]
@@ -474,6 +496,9 @@ func (f *Facade) cancel(ctx context.Context, m wire.Message) {
 	if p != nil && p.waited && p.method != "initialize" {
 		left, p.batch = p.batch, nil
 	}
+	if p != nil && p.via != "" { // else whoever works on it notes it
+		f.noteCall(p, ledger.Cancelled, 0)
+	}
 	send := p != nil && f.withdraw(p, m.Raw)
 	asked := f.unconsulted(p)
 	f.mu.Unlock()
@@ -628,6 +653,7 @@ func (f *Facade) conclude(ctx context.Context, l *link, p *pending, m wire.Messa
 		return
 	}
 	f.forget(p)
+	waited := p.waited
 	f.release(p)
 	if p.cancelled != nil {
 		p.batch = nil
@@ -638,6 +664,9 @@ func (f *Facade) conclude(ctx context.Context, l *link, p *pending, m wire.Messa
 	swallow := p.swallow || f.unlistened(p)
 	f.mu.Unlock()
 	f.deliver(ctx, l, p, m, swallow)
+	if waited {
+		f.noteAnswer(p, m)
+	}
 }
 
 // deliver gives the host the upstream's answer to p.
@@ -788,7 +817,9 @@ func (f *Facade) fail(p *pending, err error) {
 	case p.probe:
 		f.respond(b, methodNotFound(p))
 	case p.method == "tools/call":
-		f.respond(b, wire.Response(p.id, f.trouble(p.view, "call "+p.tool, err, written)))
+		said := f.trouble(p.view, "call "+p.tool, err, written)
+		f.respond(b, wire.Response(p.id, said))
+		f.noteCall(p, ledger.Lost, len(said))
 	default:
 		f.respond(b, wire.ErrorResponse(p.id, codeInternal, f.describeError(p.method, err), nil))
 	}

@@ -436,6 +436,11 @@ func store(t *testing.T) *catalog.Store {
 	return catalog.OpenStore(t.TempDir()+"/acme", nil)
 }
 
+// accepted is a file of the test's own for what the user accepts.
+func accepted(t testing.TB) *catalog.Accepted {
+	return catalog.OpenAccepted(t.TempDir() + "/acme/accepted")
+}
+
 // warmed is a disk cache that has what a legacy and, if the fake is one, a
 // modern host are shown of it.
 func warmed(t *testing.T, up *fake) *catalog.Store {

@@ -48,16 +48,16 @@ func (f *Facade) confirmByRound(ctx context.Context, c *invocation) {
 	switch {
 	case c.answer.Exists():
 		if err := f.agreement(c, c.answer, ""); err != nil {
-			f.deny(c.view, c.m, err)
+			f.deny(c, err)
 			return
 		}
 		f.proceed(ctx, c)
 	case f.underWay(c, call):
 		f.proceed(ctx, c)
 	case !elicits(c.m.Params.Get("_meta." + metaCapabilities)):
-		f.deny(c.view, c.m, f.unaskable(c))
+		f.deny(c, f.unaskable(c))
 	case f.declinedForGood(c):
-		f.deny(c.view, c.m, f.declined(c))
+		f.deny(c, f.declined(c))
 	default:
 		f.searches.called()
 		f.reply(c.m, f.roundResult(c, call))

@@ -37,6 +37,9 @@ type surface struct {
 	kind    map[string]string // the name of a meta-tool
 	names   func() *names
 	effects func() map[string]effect // of the tools that do not simply write, by the upstream's name; only if it matters
+
+	accepted string                   // the revision of what was accepted when it was made, if that counts
+	held     func() map[string]string // why a tool is withheld, by the upstream's name
 }
 
 // openSurface reads what render has made.
@@ -44,6 +47,7 @@ func openSurface(stored []byte) *surface {
 	s := &surface{json: stored, meta: map[string]string{}, kind: map[string]string{}}
 	s.names = func() *names { return openNames(gjson.Result{}) }
 	s.effects = func() map[string]effect { return nil }
+	s.held = func() map[string]string { return nil }
 	gjson.ParseBytes(stored).ForEach(func(key, v gjson.Result) bool {
 		switch key.Str {
 		case "hidden":
@@ -62,6 +66,10 @@ func openSurface(stored []byte) *surface {
 			s.names = sync.OnceValue(func() *names { return openNames(v) })
 		case "effects":
 			s.effects = sync.OnceValue(func() map[string]effect { return openEffects(v) })
+		case "accepted":
+			s.accepted = v.Str
+		case "held":
+			s.held = sync.OnceValue(func() map[string]string { return openPairs(v) })
 		}
 		return true
 	})
@@ -85,6 +93,16 @@ func openEffects(stored gjson.Result) map[string]effect {
 	return effects
 }
 
+// openPairs reads what appendPairs has written.
+func openPairs(stored gjson.Result) map[string]string {
+	pairs := map[string]string{}
+	stored.ForEach(func(key, value gjson.Result) bool {
+		pairs[key.Str] = value.Str
+		return true
+	})
+	return pairs
+}
+
 // changing are the tools that do not only read.
 func (s *surface) changing() (tools []string) {
 	for _, tool := range s.names().shown {
@@ -95,10 +113,14 @@ func (s *surface) changing() (tools []string) {
 	return tools
 }
 
-// fingerprint names everything besides the catalog that shapes a surface.
-func (f *Facade) fingerprint() string {
+// fingerprint names everything besides the catalog that shapes a surface: accepted
+// is the revision of what is accepted.
+func (f *Facade) fingerprint(accepted string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%s", surfaceFormat, f.o.Version, f.name(), f.o.Server.Fingerprint())
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s", surfaceFormat, f.o.Version, f.name(), accepted, f.o.Server.Fingerprint())
+	if f.o.Server.Auto {
+		fmt.Fprintf(h, "chosen %q", f.o.Choice.Tools())
+	}
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
@@ -194,8 +216,9 @@ func (f *Facade) nothingReads(c *catalog.Catalog) bool {
 	return len(c.Tools()) > 0 && !slices.ContainsFunc(c.Tools(), only)
 }
 
-// choose picks the tools to show: the used ones, or all. Without "used" a
-// catalog that fits surfaceBudget is shown whole.
+// choose picks the tools to show: the used ones, or all. With "auto" a catalog
+// that fits surfaceBudget is shown whole, and else the used ones are those that
+// were chosen by the ledger.
 func (f *Facade) choose(c *catalog.Catalog) choice {
 	s, all := f.o.Server, c.Tools()
 	tools, used := f.used(c)
@@ -212,9 +235,13 @@ func (f *Facade) choose(c *catalog.Catalog) choice {
 }
 
 // used finds the used tools, in the order of the config, a glob's in the order
-// of the upstream.
+// of the upstream; with "auto" as they were chosen.
 func (f *Facade) used(c *catalog.Catalog) (tools []catalog.Tool, taken map[string]bool) {
 	taken = map[string]bool{}
+	for _, t := range f.chosen(c) {
+		taken[t.Name] = true
+		tools = append(tools, t)
+	}
 	for _, glob := range f.o.Server.Used {
 		matched := false
 		for _, t := range c.Tools() {
@@ -340,7 +367,7 @@ func (f *Facade) listTools(ctx context.Context, v *view, m wire.Message) {
 	stale := v.surface == nil || f.stale(v)
 	wait := f.surfaceless(v)
 	f.mu.Unlock()
-	if stale {
+	if stale || f.outdated(v) {
 		f.revalidate(ctx, v)
 	}
 	if !wait {
@@ -379,6 +406,7 @@ func (f *Facade) showTools(v *view, m wire.Message) {
 		b = fmt.Appendf(b, `,"resultType":"complete","ttlMs":%d,"cacheScope":"private"`, f.left(v))
 	}
 	f.reply(m, append(b, '}'))
+	f.noteSession(s)
 }
 
 // listPages answers the other lists from the cache while no connection is

@@ -29,7 +29,7 @@ func rendered(t *testing.T, config string, tools ...string) (*surface, *journal)
 	t.Helper()
 	log := &journal{}
 	f := New(Options{Server: entry(t, config), Log: log.logger()})
-	c := f.catalog(legacy, [][]byte{[]byte(`{"tools":[` + strings.Join(tools, ",") + `]}`)}, slog.LevelWarn)
+	c := f.catalog(legacy, f.parsed([][]byte{[]byte(`{"tools":[` + strings.Join(tools, ",") + `]}`)}, slog.LevelWarn), &standing{}, slog.LevelWarn)
 	return f.render(c, []byte(`{"capabilities":{"tools":{}}}`)), log
 }
 

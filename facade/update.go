@@ -1,31 +1,63 @@
 package facade
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"io"
-	"slices"
-	"strings"
 
 	"mcp-facade/catalog"
+	"mcp-facade/facade/upstream"
 	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
 )
 
-// A Change is a tool that a refresh found otherwise than it was cached.
-type Change struct {
-	Tool string `json:"tool"`
-	What string `json:"change"` // "added", "removed" or "changed"
+// Refresh fetches the lists of every view that is cached, by the opening it
+// was stored with; without one, those of a bare client. It returns what is not as
+// the user has accepted it, by name; before anything is accepted, that is every
+// tool. A view that cannot be listed stays as it is and does not keep the others
+// from it.
+func Refresh(ctx context.Context, o Options) ([]Change, error) {
+	r, err := o.renewed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.unread != nil {
+		return nil, errors.Join(r.failed, &upstream.Error{Server: o.Server.Name, Op: "refresh", Err: r.unread,
+			Hint: o.Refreshing(true) + ", which accepts the tools as they are now: look at them first"})
+	}
+	if r.before != nil || o.Accepted == nil {
+		return r.changes, r.failed
+	}
+	return r.changes, errors.Join(r.failed, r.accept(ctx)) // of several views only one was
 }
 
-// Refresh fetches the lists of every view that is cached, by the opening it
-// was stored with; without one, those of a bare client. It returns what is
-// another tool now than before, by name. A view that cannot be listed stays as
-// it is and does not keep the others from it.
-func Refresh(ctx context.Context, o Options) ([]Change, error) {
+// Accept is Refresh that accepts what it has listed. What was accepted before
+// stays so only if a view could not be listed: it may be the form of that one.
+func Accept(ctx context.Context, o Options) ([]Change, error) {
+	r, err := o.renewed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.listed) == 0 {
+		return nil, r.failed
+	}
+	return r.changes, errors.Join(r.failed, r.accept(ctx))
+}
+
+// A renewed upstream is what all views list now, and how that stands to what the
+// user had accepted before.
+type renewed struct {
+	o       Options
+	before  *catalog.Acceptance
+	unread  error // why nobody knows what that is
+	listed  []catalog.Tool
+	changes []Change
+	failed  error // why a view could not be listed
+}
+
+func (o Options) renewed(ctx context.Context) (*renewed, error) {
 	heads, err := o.openings()
 	if err != nil {
 		return nil, err
@@ -33,16 +65,36 @@ func Refresh(ctx context.Context, o Options) ([]Change, error) {
 	server := *o.Server
 	server.StaleOK = true // for the comparison
 	o.Server = &server
-	all := []Change{}
+	r := &renewed{o: o}
+	if o.Accepted != nil {
+		r.before, r.unread = o.Accepted.Load()
+	}
 	var errs []error
 	for _, h := range heads {
-		changes, err := New(o).renew(ctx, h)
-		all, errs = append(all, changes...), append(errs, err)
+		tools, err := New(o).renew(ctx, h)
+		r.listed, errs = append(r.listed, tools...), append(errs, err)
 	}
-	slices.SortFunc(all, func(a, b Change) int {
-		return cmp.Or(strings.Compare(a.Tool, b.Tool), strings.Compare(a.What, b.What))
-	})
-	return slices.Compact(all), errors.Join(errs...)
+	r.failed = errors.Join(errs...)
+	r.changes = New(o).changes(r.before, r.listed, r.failed == nil)
+	return r, nil
+}
+
+// accept accepts what is listed.
+func (r *renewed) accept(ctx context.Context) error {
+	if r.o.Accepted == nil {
+		return &upstream.Error{Server: r.o.Server.Name, Op: "accept its tools", Err: errUnkept}
+	}
+	tools := r.listed
+	if r.failed != nil {
+		tools = append(r.before.Tools(), tools...)
+	}
+	if len(tools) == 0 {
+		return nil
+	}
+	if err := r.o.Accepted.Accept(ctx, tools); err != nil {
+		return &upstream.Error{Server: r.o.Server.Name, Op: "accept its tools", Err: err}
+	}
+	return nil
 }
 
 // openings are the views to refresh.
@@ -57,8 +109,8 @@ func (o Options) openings() ([]catalog.Head, error) {
 	return []catalog.Head{{View: catalog.CommandView(), Opening: []byte(bareOpening)}}, nil
 }
 
-// renew lists one view and compares it with what was cached of it.
-func (f *Facade) renew(ctx context.Context, h catalog.Head) ([]Change, error) {
+// renew lists one view: all of its tools, also those that the config hides.
+func (f *Facade) renew(ctx context.Context, h catalog.Head) ([]catalog.Tool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f.hostless = true
@@ -68,7 +120,6 @@ func (f *Facade) renew(ctx context.Context, h catalog.Head) ([]Change, error) {
 		capabilities = metaCapabilities
 	}
 	v := f.view(h.View.Era, h.View.Version, gjson.GetBytes(h.Opening, capabilities).Raw, string(h.Opening))
-	before, _ := f.tools(v)
 	f.mu.Lock()
 	v.due, v.retest = true, true
 	v.expect()
@@ -76,7 +127,7 @@ func (f *Facade) renew(ctx context.Context, h catalog.Head) ([]Change, error) {
 	f.relistSoon(ctx, v)
 	f.await(ctx, v)
 	f.mu.Lock()
-	fresh, why := v.fresh, cmp.Or(v.missing, ctx.Err(), f.overdueError())
+	fresh, all, why := v.fresh, v.all, cmp.Or(v.missing, ctx.Err(), f.overdueError())
 	f.mu.Unlock()
 	f.hangUp(ctx)
 	cancel()
@@ -84,31 +135,5 @@ func (f *Facade) renew(ctx context.Context, h catalog.Head) ([]Change, error) {
 	if !fresh {
 		return nil, why
 	}
-	after, err := f.tools(v)
-	return changes(before, after), err
-}
-
-// changes compares two catalogs by what the upstream wrote.
-func changes(before, after *catalog.Catalog) (all []Change) {
-	for _, t := range after.Tools() {
-		old, ok := catalog.Tool{}, false
-		if before != nil {
-			old, ok = before.Lookup(t.Name)
-		}
-		switch {
-		case !ok || old.Name != t.Name:
-			all = append(all, Change{t.Name, "added"})
-		case !bytes.Equal(old.Raw, t.Raw):
-			all = append(all, Change{t.Name, "changed"})
-		}
-	}
-	if before == nil {
-		return all
-	}
-	for _, t := range before.Tools() {
-		if now, ok := after.Lookup(t.Name); !ok || now.Name != t.Name {
-			all = append(all, Change{t.Name, "removed"})
-		}
-	}
-	return all
+	return all.Tools(), nil
 }

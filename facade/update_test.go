@@ -17,9 +17,9 @@ import (
 func TestRefreshWithoutAView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := &fake{tools: two()}
-		o := Options{Server: entry(t, ""), Dial: up.dial, Store: store(t), Version: "v1"}
+		o := Options{Server: entry(t, ""), Dial: up.dial, Store: store(t), Accepted: accepted(t), Version: "v1"}
 		got, err := Refresh(t.Context(), o)
-		if diff := cmp.Diff([]Change{{"get_issue", "added"}, {"list_issues", "added"}}, got); diff != "" || err != nil {
+		if diff := cmp.Diff([]Change{{Tool: "get_issue", What: "added"}, {Tool: "list_issues", What: "added"}}, got); diff != "" || err != nil {
 			t.Errorf("Refresh = %v (-want +got):\n%s", err, diff)
 		}
 		if got := gjson.Get(up.received("initialize")[0], "params.capabilities").Raw; got != "{}" {
@@ -37,18 +37,25 @@ func TestRefreshWithoutAView(t *testing.T) {
 func TestRefreshOfEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := choosy() // its second tool is for hosts with sampling
-		o := Options{Server: entry(t, `,"staleOk":false`), Dial: up.dial, Store: store(t), Version: "v1"}
+		o := Options{Server: entry(t, `,"staleOk":false`), Dial: up.dial, Store: store(t), Accepted: accepted(t), Version: "v1"}
 		for _, capabilities := range []string{`{}`, `{"sampling":{}}`} {
 			d := start(t, o, up)
 			d.openWith(capabilities)
 			d.names()
 			d.close()
 		}
+		added := []Change{{Tool: "list_issues", What: "added"}}
+		if got, err := Accept(t.Context(), o); !cmp.Equal(got, added) || err != nil {
+			t.Errorf("Accept = %v, %v, want what the second view alone has", got, err)
+		}
 		time.Sleep(20 * 24 * time.Hour)
 		now := &fake{tools: []string{tool("get_issue", "Changed.", ""), tool("new", "", "")}}
 		o.Dial = now.dial
 		got, err := Refresh(t.Context(), o)
-		want := []Change{{"get_issue", "changed"}, {"list_issues", "removed"}, {"new", "added"}}
+		want := []Change{
+			{Tool: "get_issue", What: "changed", Parts: []PartChange{{catalog.Description, "Get one issue.", "Changed."}}},
+			{Tool: "list_issues", What: "removed"}, {Tool: "new", What: "added"},
+		}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("Refresh = %v (-want +got):\n%s", err, diff)
 		}
@@ -68,14 +75,14 @@ func TestRefreshOfEveryView(t *testing.T) {
 func TestRefreshOfAModernView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := &fake{tools: two(), modern: true}
-		o := Options{Server: entry(t, ""), Dial: up.dial, Store: store(t), Version: "v1"}
+		o := Options{Server: entry(t, ""), Dial: up.dial, Store: store(t), Accepted: accepted(t), Version: "v1"}
 		d := start(t, o, up)
 		d.ask("1", "server/discover", `{"_meta":`+modernMeta+`}`)
 		d.ask("2", "tools/list", `{"_meta":`+modernMeta+`}`)
 		d.close()
 		up.setTools(two()[0])
 		got, err := Refresh(t.Context(), o)
-		if diff := cmp.Diff([]Change{{"list_issues", "removed"}}, got); diff != "" || err != nil {
+		if diff := cmp.Diff([]Change{{Tool: "list_issues", What: "removed"}}, got); diff != "" || err != nil {
 			t.Errorf("Refresh = %v (-want +got):\n%s", err, diff)
 		}
 		list := up.received("tools/list")
@@ -91,7 +98,7 @@ func TestRefreshOfAModernView(t *testing.T) {
 func TestRefreshTestsTheEraAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := &fake{tools: two()}
-		o := Options{Server: entry(t, ""), Dial: up.dial, Store: store(t), Version: "v1"}
+		o := Options{Server: entry(t, ""), Dial: up.dial, Store: store(t), Accepted: accepted(t), Version: "v1"}
 		if _, err := Refresh(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +142,7 @@ func TestFailedCommandRefresh(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("it "+tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := Options{Server: entry(t, ""), Store: store(t), Version: "v1"}
+				o := Options{Server: entry(t, ""), Store: store(t), Accepted: accepted(t), Version: "v1"}
 				visit(t, o, &fake{tools: two()}, nil)
 				up := &fake{}
 				tt.hurt(up)

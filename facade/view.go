@@ -57,6 +57,7 @@ type view struct {
 	source    *link                                 // the connection that has listed the tools as they are; nil: that is not certain
 	surface   *surface                              // nil: there is no catalog
 	catalog   func() (*catalog.Catalog, error)      // nil: there is none, or the stored one cannot be read
+	all       *catalog.Catalog                      // all tools that this process has listed, also those that are not served
 	pages     func(method string) ([][]byte, error) // the other lists; nil: there are none
 
 	greet   func(refused error) // answers an initialize that waits for the upstream
@@ -152,14 +153,18 @@ func (f *Facade) warm(v *view) {
 		return
 	}
 	f.learnName(w.handshake)
-	load := sync.OnceValues(func() (*catalog.Catalog, error) { return f.stored(e) })
+	var s *standing // once load has been called
+	load := sync.OnceValues(func() (c *catalog.Catalog, err error) {
+		c, s, err = f.stored(e)
+		return c, err
+	})
 	if w.surface = f.rendered(e.Head.Renderings); w.surface == nil {
 		c, err := load()
 		if err != nil {
 			f.log.Debug("no cached catalog", "err", err)
 			return
 		}
-		w.surface = f.render(c, w.handshake)
+		w.surface = f.renderAs(c, w.handshake, s)
 		f.keepRendering(e, w.surface)
 	}
 	v.handshake, v.listed, v.ttl, v.fleeting, v.due = w.handshake, w.listed, w.ttl, w.fleeting, w.due
@@ -169,24 +174,35 @@ func (f *Facade) warm(v *view) {
 }
 
 // stored reads the catalog of a cache entry.
-func (f *Facade) stored(e *catalog.Entry) (*catalog.Catalog, error) {
+func (f *Facade) stored(e *catalog.Entry) (*catalog.Catalog, *standing, error) {
 	pages, err := e.List("tools/list")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return f.catalog(e.Head.View.Era, pages, slog.LevelDebug), nil
+	all := f.parsed(pages, slog.LevelDebug)
+	s := f.standing(context.Background(), all, false)
+	return f.catalog(e.Head.View.Era, all, s, slog.LevelDebug), s, nil
 }
 
-// catalog makes the catalog of the pages of tools/list in an era, without the
-// tools that the config hides and those that cannot be called: they are not
-// listed, found, described or called.
-func (f *Facade) catalog(era string, pages [][]byte, level slog.Level) *catalog.Catalog {
+// parsed are all tools of the pages of tools/list.
+func (f *Facade) parsed(pages [][]byte, level slog.Level) *catalog.Catalog {
 	c, warnings := catalog.New(pages)
 	for _, w := range warnings {
 		f.log.Log(context.Background(), level, "catalog", "err", f.masked(w))
 	}
 	f.unmatched(c, level)
-	return f.withKeywords(f.reachable(era, c, level))
+	return c
+}
+
+// catalog is what is served of all tools in an era: without those that the config
+// hides, those that are withheld and those that cannot be called. They are not
+// listed, found, described or called.
+func (f *Facade) catalog(era string, all *catalog.Catalog, s *standing, level slog.Level) *catalog.Catalog {
+	c := f.reachable(era, all, level)
+	if len(s.held) > 0 {
+		c = only(c, func(t catalog.Tool) bool { return s.held[t.Name] == "" })
+	}
+	return f.withKeywords(c)
 }
 
 // withKeywords is the catalog with the config's words for its tools.
@@ -268,7 +284,7 @@ func (f *Facade) rendered(stored []catalog.Rendering) *surface {
 	if f.o.Version == "" {
 		return nil
 	}
-	want := f.fingerprint()
+	want := f.fingerprint(f.revision())
 	for _, r := range stored {
 		if r.Fingerprint == want {
 			return openSurface(r.JSON)
@@ -282,7 +298,7 @@ func (f *Facade) keepRendering(e *catalog.Entry, s *surface) {
 	if f.o.Version == "" || !e.Exact {
 		return
 	}
-	r := catalog.Rendering{Fingerprint: f.fingerprint(), JSON: s.json}
+	r := catalog.Rendering{Fingerprint: f.fingerprint(s.accepted), JSON: s.json}
 	f.spawn(func() {
 		if err := e.SaveRendering(r); err != nil {
 			f.log.Warn("surface not stored", "err", err)

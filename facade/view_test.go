@@ -549,7 +549,7 @@ func TestImpossibleHeaders(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := entry(t, "")
 			s.Upstream.URL = test.url
-			c := New(Options{Server: s}).catalog(test.era, [][]byte{[]byte(`{"tools":[` + bad + "," + good + `]}`)}, slog.LevelWarn)
+			c := New(Options{Server: s}).catalog(test.era, catalogOf(bad, good), &standing{}, slog.LevelWarn)
 			if len(c.Tools()) != test.want {
 				t.Errorf("the catalog holds %d tools; want %d", len(c.Tools()), test.want)
 			}

@@ -60,7 +60,7 @@ type Server struct {
 	Upstream Upstream
 
 	Used                        []string // names and globs to show; nothing when Auto
-	Auto                        bool     // all if it fits SurfaceBudget, else nothing
+	Auto                        bool     // all if it fits SurfaceBudget, else what was called most
 	Hide, ReadOnly, Destructive []string // globs
 
 	Surface    string // "meta" or "all"
@@ -148,4 +148,10 @@ func (s *Server) Fault(key string, err error, hint string) *Error {
 		}
 	}
 	return &Error{Path: s.Path, Line: line, Key: strings.TrimPrefix(s.Name+"."+key, "."), Err: err, Hint: hint}
+}
+
+// Has reports whether the file has a key in the entry.
+func (s *Server) Has(key string) bool {
+	_, ok := s.lines[key]
+	return ok
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -232,9 +231,6 @@ func TestExample(t *testing.T) {
 			t.Errorf("Server(%q): %v", name, err)
 			continue
 		}
-		if err := s.Unbuilt(); err != nil {
-			t.Errorf("Unbuilt of %s: %v", name, err)
-		}
 		if s.Upstream.URL != "" {
 			_, err = s.Remote([]string{"ACME_TOKEN=t"})
 		} else {
@@ -243,35 +239,6 @@ func TestExample(t *testing.T) {
 		if err != nil {
 			t.Errorf("what to reach %s by: %v", name, err)
 		}
-	}
-}
-
-func TestUnbuilt(t *testing.T) {
-	const left = ": not built yet: this version does not serve an entry that relies on it"
-	tests := []struct{ name, members, want string }{
-		{"serves an entry of defaults", `"command": "x"`, ""},
-		{"serves guards", `"command": "x", "confirm": "destructive", "split": true, "drift": "warn", "confirmBy": "argument"`, ""},
-		{"refuses drift", `"command": "x",` + "\n" + `"drift": "block"`, "f.json:2: acme.drift" + left},
-		{"serves a url", `"url": "https://a.example", "headers": {"A": "b"}, "transport": "sse", "caFile": "ca.pem", "callTimeout": "1m", "idleTimeout": "1m"`, ""},
-		{"serves programs that give a token", `"url": "https://a.example", "credentialId": "c", "tokenCommand": ["x"]`, ""},
-		{"serves a login", `"upstream": {"oauth": true, "url": "https://a.example"}`, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := ""
-			if err := must(t, tt.members).Unbuilt(); err != nil {
-				got = err.Error()
-			}
-			if got != tt.want {
-				t.Errorf("{%s}:\n got %s\nwant %s", tt.members, got, tt.want)
-			}
-		})
-	}
-	s := InPlace("acme", "x", nil)
-	s.Drift = "block"
-	err := s.Unbuilt()
-	if e := new(Error); err == nil || err.Error() != "acme.drift"+left || !errors.As(err, &e) || e.Hint != "remove the key" {
-		t.Errorf("in place: got %v, want %s, and a hint", err, "acme.drift"+left)
 	}
 }
 
@@ -318,7 +285,6 @@ func FuzzParse(f *testing.F) {
 					t.Errorf("%q: fingerprint line %q", data, line)
 				}
 			}
-			_ = s.Unbuilt()
 		}
 	})
 }

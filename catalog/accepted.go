@@ -1,0 +1,267 @@
+package catalog
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Accepted is the file of an upstream's tools as its user has accepted them. Its
+// methods may be called concurrently, and several processes may share the file.
+type Accepted struct{ path string }
+
+// OpenAccepted is that file, which is made with the first acceptance, for us
+// alone, in a folder of its own.
+func OpenAccepted(path string) *Accepted { return &Accepted{path} }
+
+// Revision names what is accepted: it is another one after each acceptance of
+// other tools, and "" while nothing is accepted. Little is read for it.
+func (a *Accepted) Revision() (string, error) {
+	f, err := a.open()
+	if f == nil {
+		return "", err
+	}
+	defer f.Close()
+	head := make([]byte, len(acceptedHead)+2*sha256.Size+1)
+	if _, err := io.ReadFull(f, head); err != nil {
+		return "", a.damaged()
+	}
+	return a.revision(head)
+}
+
+// IsEmpty reports whether nothing is accepted yet; true of nil.
+func (a *Accepted) IsEmpty() bool {
+	if a == nil {
+		return true
+	}
+	revision, err := a.Revision()
+	return revision == "" && err == nil
+}
+
+// Load is what is accepted; nil, without an error, while nothing is. A file that
+// is damaged, or that others could have written, is an error that names it.
+func (a *Accepted) Load() (*Acceptance, error) {
+	f, err := a.open()
+	if f == nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxAccepted+1))
+	if err != nil {
+		return nil, err
+	}
+	return a.parse(data)
+}
+
+// First accepts tools if nothing is accepted yet, and returns what is accepted
+// then. Another process that writes is waited for, one second at most, unless ctx
+// ends.
+func (a *Accepted) First(ctx context.Context, tools []Tool) (*Acceptance, error) {
+	var is *Acceptance
+	err := a.locked(ctx, func() (err error) {
+		if is, err = a.Load(); is != nil || err != nil {
+			return err
+		}
+		if err = a.write(tools); err == nil {
+			is, err = a.Load()
+		}
+		return err
+	})
+	return is, err
+}
+
+// Accept accepts these tools, several of one name too, and nothing else. It waits
+// as First does.
+func (a *Accepted) Accept(ctx context.Context, tools []Tool) error {
+	return a.locked(ctx, func() error { return a.write(tools) })
+}
+
+// locked runs fn while no other process writes.
+func (a *Accepted) locked(ctx context.Context, fn func() error) error {
+	dir := filepath.Dir(a.path)
+	err := makeDir(dir)
+	if err != nil {
+		return fmt.Errorf("keep what is accepted: %w", err)
+	}
+	unlock, err := lockDir(dir, ctx.Done())
+	if errors.Is(err, errStopped) {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("keep what is accepted: %w", err)
+	}
+	defer unlock()
+	return fn()
+}
+
+// open opens the file; nil, without an error, if there is none.
+func (a *Accepted) open() (io.ReadCloser, error) {
+	err := checkDir(filepath.Dir(a.path))
+	if err == nil {
+		f, _, failed := openOwn(a.path)
+		if failed == nil {
+			return f, nil
+		}
+		err = failed
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return nil, err
+}
+
+// The file begins with acceptedHead and the revision, the SHA-256 of all that
+// follows on the next lines: a tool each, as it was listed, of which only what is
+// heeded is kept.
+const (
+	acceptedHead = "mcp-facade accepted 1 "
+	maxAccepted  = 128 << 20
+)
+
+func (a *Accepted) damaged() error {
+	return fmt.Errorf("%s holds no accepted tools that this version reads: it is damaged, or another version's", a.path)
+}
+
+// revision reads the first line of the file.
+func (a *Accepted) revision(data []byte) (string, error) {
+	line, _, whole := bytes.Cut(data, []byte("\n"))
+	sum, ours := bytes.CutPrefix(line, []byte(acceptedHead))
+	if !whole || !ours || len(sum) != 2*sha256.Size {
+		return "", a.damaged()
+	}
+	return string(sum), nil
+}
+
+func (a *Accepted) parse(data []byte) (*Acceptance, error) {
+	revision, err := a.revision(data)
+	if err != nil {
+		return nil, err
+	}
+	_, body, _ := bytes.Cut(data, []byte("\n"))
+	if len(data) > maxAccepted || checksum(body) != revision {
+		return nil, a.damaged()
+	}
+	is := &Acceptance{Revision: revision, forms: map[string][]Tool{}}
+	for line := range bytes.Lines(body) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		v := gjson.ParseBytes(line)
+		if !gjson.ValidBytes(line) || !v.IsObject() {
+			return nil, a.damaged()
+		}
+		is.add(parseTool(line, v))
+	}
+	return is, nil
+}
+
+func (a *Accepted) write(tools []Tool) error {
+	is := Acceptance{forms: map[string][]Tool{}}
+	var body []byte
+	for _, t := range tools {
+		if is.add(t) {
+			body = append(appendHeeded(body, t.Raw), '\n')
+		}
+	}
+	if len(body) > maxAccepted-len(acceptedHead)-2*sha256.Size-1 {
+		return fmt.Errorf("keep what is accepted: %d MB of tools are too much", len(body)>>20)
+	}
+	err := replaceFile(a.path, func(w io.Writer) error {
+		out := bufio.NewWriter(w)
+		fmt.Fprintf(out, "%s%s\n", acceptedHead, checksum(body))
+		out.Write(body)
+		return out.Flush()
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("keep what is accepted: %w", err)
+	}
+	return nil
+}
+
+func checksum(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// appendHeeded appends what is heeded of a tool, on one line: within JSON a line
+// break is white space.
+func appendHeeded(b []byte, raw []byte) []byte {
+	from := len(b)
+	b = append(b, '{')
+	gjson.ParseBytes(raw).ForEach(func(key, v gjson.Result) bool {
+		if PartOf(key.Str) != "" || key.Str == "name" {
+			b = append(append(append(append(b, key.Raw...), ':'), v.Raw...), ',')
+		}
+		return true
+	})
+	b = append(bytes.TrimSuffix(b, []byte(",")), '}')
+	for i := from; i < len(b); i++ {
+		if b[i] == '\n' || b[i] == '\r' {
+			b[i] = ' '
+		}
+	}
+	return b
+}
+
+// An Acceptance is what the user has accepted of an upstream's tools. What it
+// lists to different hosts may differ, so a tool may have several forms. A nil
+// one has none.
+type Acceptance struct {
+	Revision string
+	forms    map[string][]Tool // by name
+}
+
+// add keeps a form of a tool, unless it is there already.
+func (is *Acceptance) add(t Tool) bool {
+	known := slices.ContainsFunc(is.forms[t.Name], func(was Tool) bool { return Differences(was, t) == nil && Differences(t, was) == nil })
+	if !known {
+		is.forms[t.Name] = append(is.forms[t.Name], t)
+	}
+	return !known
+}
+
+// Forms are what is accepted of the tool of exactly that name.
+func (is *Acceptance) Forms(name string) []Tool {
+	if is == nil {
+		return nil
+	}
+	return is.forms[name]
+}
+
+// Tools are all forms of all tools, by name.
+func (is *Acceptance) Tools() (all []Tool) {
+	if is == nil {
+		return nil
+	}
+	for _, forms := range is.forms {
+		all = append(all, forms...)
+	}
+	slices.SortStableFunc(all, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Nearest is the form that is most like a tool as it is listed, and the parts in
+// which that differs: none if it is accepted. Without any form it is not known.
+func (is *Acceptance) Nearest(t Tool) (was Tool, parts []Part, known bool) {
+	forms := is.Forms(t.Name)
+	if len(forms) == 0 {
+		return Tool{}, nil, false
+	}
+	t.Raw = appendHeeded(nil, t.Raw) // most upstreams write the same each time
+	for i, form := range forms {
+		differ := Differences(form, t)
+		if i == 0 || len(differ) < len(parts) {
+			was, parts = form, differ
+		}
+	}
+	return was, parts, true
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"mcp-facade/catalog"
+)
+
+// checkDisk is about what is kept of servers that no entry is any more.
+func checkDisk(c *checkup) (all []finding) {
+	key, err := catalog.LoadKey(filepath.Join(c.stateDir, "key"))
+	if err != nil {
+		return []finding{{Level: levelWarning, About: c.stateDir, What: err.Error(), Why: "nothing is cached: each start waits for its server", Do: "correct the owner and the mode of that file, or remove it"}}
+	}
+	if c.file == nil || c.only != "" {
+		return nil
+	}
+	for _, root := range []string{c.cacheDir, c.stateDir} {
+		if f, ok := c.left(root, key); ok {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// folderName is how the folder of an upstream is named.
+var folderName = regexp.MustCompile(`^[a-z0-9-]+-[0-9a-f]{16}$`)
+
+// left is about the folders below root that no entry of the file has. There is
+// nothing to say of a root that holds nothing.
+func (c *checkup) left(root string, key []byte) (finding, bool) {
+	used := map[string]bool{}
+	for _, name := range c.file.Names() {
+		s, err := c.file.Server(name)
+		if err != nil {
+			continue
+		}
+		for _, l := range append(c.loans(name), loan{}) {
+			environ := slices.Concat(c.environ, l.vars)
+			used[catalog.IdentityDir(root, name, s.Identity(environ), key)] = true
+		}
+	}
+	entries, _ := os.ReadDir(root)
+	var stray []string
+	size := int64(0)
+	for _, entry := range entries {
+		path := filepath.Join(root, entry.Name())
+		if entry.IsDir() && folderName.MatchString(entry.Name()) && !used[path] {
+			stray = append(stray, path)
+			size += treeSize(path)
+		}
+	}
+	total := treeSize(root)
+	f := finding{Level: levelOK, About: root, What: bytesOf(total)}
+	if len(stray) > 0 {
+		f.Level, f.What = levelNote, fmt.Sprintf("%s, of which %s in %s belong to no entry of the servers file", f.What, bytesOf(size), plural(len(stray), "folder"))
+		f.Why = "they are of servers started in place or by another file, or of an entry as it was before"
+		f.Do = "rm -r"
+		for _, path := range stray[:min(len(stray), maxNamed)] {
+			f.Do += " " + quotedPath(path)
+		}
+	}
+	return f, total > 0
+}
+
+// folder is where something of the server is kept below root; "" without a key.
+func (p *patient) folder(root string) string {
+	key, err := catalog.LoadKey(filepath.Join(p.stateDir, "key"))
+	if err != nil {
+		return ""
+	}
+	return catalog.IdentityDir(root, p.name, p.server.Identity(p.environ), key)
+}
+
+// treeSize is how many bytes the files below a folder have. What cannot be read
+// counts as nothing.
+func treeSize(root string) (n int64) {
+	filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			n += info.Size()
+		}
+		return nil
+	})
+	return n
+}
+
+// bytesOf is a number of bytes in its unit.
+func bytesOf(n int64) string {
+	switch {
+	case n >= 10<<20:
+		return fmt.Sprintf("%d MB", n>>20)
+	case n >= 10<<10:
+		return fmt.Sprintf("%d KB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// quotedPath is a path as a shell takes it.
+func quotedPath(path string) string {
+	if regexp.MustCompile(`^[\w/.:~-]+$`).MatchString(path) {
+		return path
+	}
+	return strconv.Quote(path)
+}

@@ -1,0 +1,422 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mcp-facade/auth"
+	"mcp-facade/catalog"
+	"mcp-facade/facade"
+	"mcp-facade/facade/config"
+	"mcp-facade/facade/ledger"
+	"mcp-facade/facade/upstream"
+)
+
+// checkFile is about the servers file as a whole.
+func checkFile(c *checkup) (all []finding) {
+	about := c.path
+	for _, err := range parts(c.wrong) {
+		all = append(all, finding{Level: levelProblem, About: about, What: c.brief(err.Error()), Do: hint(err)})
+	}
+	if c.file == nil {
+		return all
+	}
+	for _, w := range c.file.Warnings {
+		what, do, _ := strings.Cut(c.brief(w), "; run: ")
+		all = append(all, finding{Level: levelWarning, About: about, What: what, Do: do})
+	}
+	switch n := len(c.file.Names()); {
+	case n == 0:
+		all = append(all, finding{Level: levelWarning, About: about, What: "it names no server", Do: "mcp-facade wrap --list, which shows the servers of your hosts"})
+	case len(all) == 0:
+		all = append(all, finding{Level: levelOK, About: about, What: plural(n, "server")})
+	}
+	return all
+}
+
+// checkEntry is about the entry, and the variables and programs it refers to.
+func checkEntry(p *patient) []finding {
+	all := p.findings(levelProblem, p.name, p.wrong)
+	if errors.Is(p.wrong, auth.ErrLogin) {
+		all = nil // it is what checkToken says
+	}
+	for _, w := range p.warnings {
+		what, do, _ := strings.Cut(p.brief(w), "; want ")
+		if do != "" {
+			do = "write " + do
+		}
+		all = append(all, finding{Level: levelWarning, What: strings.TrimPrefix(what, p.name+"."), Do: do})
+	}
+	return all
+}
+
+// checkToken is about what is known of a login without asking anybody.
+func checkToken(p *patient) []finding {
+	if p.server == nil {
+		return nil
+	}
+	l := p.tokenLine(p.server)
+	switch {
+	case l == nil:
+		return nil
+	case l.State == "none" || l.State == "needs login":
+		return []finding{{Level: levelProblem, What: l.String(), Why: "it asks for a login, and calls fail until there is one", Do: "mcp-facade login " + p.name}}
+	}
+	return []finding{{Level: levelOK, What: l.String()}}
+}
+
+// checkAnswer is about what the server says to the handshake of each era.
+func checkAnswer(p *patient) []finding {
+	l, m := &p.legacy, &p.modern
+	switch {
+	case !p.asked || !l.opened() && l.err != nil && strings.Contains(l.err.Error(), auth.ErrLogin.Error()):
+		return nil // checkToken says it
+	case l.opened() || m.opened() && m.era == "modern":
+		f := finding{Level: levelOK, What: "answers: " + join("; ", spoken(l, "initialize"), spoken(m, "server/discover"))}
+		if p.lender != "" {
+			f.What += ", with the variables of its entry in " + p.lender
+		}
+		return []finding{f}
+	case l.unstarted || !l.answered && !m.answered:
+		all := p.findings(levelProblem, p.name, l.err)
+		for i := range all {
+			switch {
+			case all[i].Do == "":
+				all[i].Do = p.watch()
+			case p.unauthorized(l.err):
+				all[i].Do = fmt.Sprintf(`add "oauth": true to %s in the servers file, then mcp-facade login %[1]s; or give it a token by "headers" or "tokenCommand"`, p.name)
+			}
+		}
+		return all
+	}
+	return []finding{{Level: levelProblem, What: "opens for no host: " + join("; ", spoken(l, "initialize"), spoken(m, "server/discover")),
+		Do: p.watch()}}
+}
+
+// watch is how a person sees what the server does.
+func (p *patient) watch() string {
+	return "mcp-facade tools -v " + p.name + ", which shows what it says meanwhile"
+}
+
+// unauthorized reports whether a server wants a token and its entry has no
+// source of one.
+func (p *patient) unauthorized(err error) bool {
+	s := p.server
+	none := s.Upstream.OAuth == nil && s.TokenKey() == "" && !s.Authorized()
+	return none && err != nil && strings.Contains(err.Error(), "HTTP 401")
+}
+
+// spoken is what became of a handshake.
+func spoken(a *attempt, method string) string {
+	took := millis(a.took)
+	switch {
+	case a.refused != "":
+		return fmt.Sprintf("%s refused in %s (%s)", method, took, a.refused)
+	case a.answered && a.version == "":
+		return fmt.Sprintf("%s in %s, without a version of the modern era", method, took)
+	case a.answered:
+		return fmt.Sprintf("%s in %s (%s)", method, took, a.version)
+	case a.err == nil:
+		return ""
+	}
+	why := a.err.Error()
+	if ue := new(upstream.Error); errors.As(a.err, &ue) {
+		why = ue.Err.Error()
+	}
+	return fmt.Sprintf("%s: %s", method, why)
+}
+
+// checkEra is about hosts of one era before a server of the other, and about
+// what is stored of it.
+func checkEra(p *patient) (all []finding) {
+	l, m := &p.legacy, &p.modern
+	switch {
+	case !p.asked || !l.answered && !m.answered:
+		return nil
+	case !l.opened() && m.era == "modern":
+		all = append(all, finding{Level: levelWarning, What: "speaks only the modern era (" + m.version + ")",
+			Why: "a host that opens with initialize gets an error: Codex, OpenCode, Gemini CLI, Qwen Code", Do: "use it from a host that opens with server/discover, as Claude Code and Copilot CLI do"})
+	case l.opened() && !m.answered && m.err != nil:
+		all = append(all, finding{Level: levelNote, What: "gives no answer to server/discover",
+			Why: fmt.Sprintf("a host that asks first waits for it, with the facade %v at most, until it is known", probeWait)})
+	}
+	_, store, err := p.store(p.o, p.server)
+	if err != nil {
+		return all // checkCache says it
+	}
+	switch stored := store.Era(); {
+	case stored == "legacy" && m.era == "modern":
+		all = append(all, finding{Level: levelNote, What: "is stored as of the legacy era, and has learnt the modern one", Do: "mcp-facade refresh " + p.name})
+	case (stored == "modern" || stored == "both") && m.era == "legacy":
+		all = append(all, finding{Level: levelWarning, What: "is stored as of the modern era, and does not speak it any more",
+			Why: "hosts of that era are answered from the cache, and their calls are refused", Do: "rm -r " + quotedPath(p.folder(p.cacheDir))})
+	}
+	return all
+}
+
+// talk is the attempt that shows what the server has: the legacy one, if that
+// era is spoken.
+func (p *patient) talk() *attempt {
+	if p.legacy.opened() {
+		return &p.legacy
+	}
+	return &p.modern
+}
+
+// checkTools is about the list of the tools.
+func checkTools(p *patient) []finding {
+	a := p.talk()
+	switch {
+	case !p.asked || !a.opened() || a.listed == 0 && a.unread == nil:
+		return nil
+	case a.unread != nil:
+		all := p.findings(levelProblem, p.name, a.unread)
+		for i := range all {
+			all[i].Do = cmp.Or(all[i].Do, p.watch())
+		}
+		return all
+	case !a.offers:
+		return []finding{{Level: levelNote, What: "says that it has no tools", Why: "there is nothing to shorten", Do: "give it to the host as it is"}}
+	}
+	c, warnings := catalog.New(a.pages)
+	var all []finding
+	for _, w := range warnings {
+		all = append(all, finding{Level: levelWarning, What: w, Why: "nobody can call it", Do: "tell its author"})
+	}
+	if len(c.Tools()) == 0 {
+		return append(all, finding{Level: levelWarning, What: "lists no tool", Why: "some servers do so until they are logged in or set up", Do: "look at what it wants to be given, as its own documentation says"})
+	}
+	return append(all, finding{Level: levelOK, What: fmt.Sprintf("%s, listed in %s", plural(len(c.Tools()), "tool"), millis(a.listed))})
+}
+
+// tools is the catalog as the server has just listed it, else as it is cached;
+// nil if there is none.
+func (p *patient) tools() *catalog.Catalog {
+	if a := p.talk(); p.server != nil && len(a.pages) > 0 && a.unread == nil {
+		c, _ := catalog.New(a.pages)
+		return c
+	}
+	if p.server == nil {
+		return nil
+	}
+	_, c, err := p.cached(p.o, p.server)
+	if err != nil {
+		return nil
+	}
+	return c
+}
+
+// checkCache is about the catalog that a start is answered from.
+func checkCache(p *patient) []finding {
+	if p.server == nil {
+		return nil
+	}
+	refresh := "mcp-facade refresh " + p.name
+	head, c, err := p.cached(p.o, p.server)
+	switch {
+	case errors.Is(err, errNothingCached) && (!p.talk().opened() || p.losses() != nil):
+		return nil // there is nothing to cache, and others say why; or checkStart says it
+	case errors.Is(err, errNothingCached):
+		return []finding{{Level: levelNote, What: "its catalog is not cached yet", Why: "the first start waits for the server", Do: refresh}}
+	case err != nil:
+		return []finding{{Level: levelWarning, What: "its catalog cannot be used: " + err.Error(), Why: "each start waits for the server", Do: refresh}}
+	}
+	listed := ago(time.Since(head.Listed))
+	now := p.talk()
+	if p.asked && now.unread == nil && len(now.pages) > 0 {
+		if live := p.tools(); !sameTools(c, live) {
+			return []finding{{Level: levelNote, What: fmt.Sprintf("the cached catalog is another one: %s listed %s, now %d", plural(len(c.Tools()), "tool"), listed, len(live.Tools())),
+				Why: "it is renewed when the server is next used", Do: refresh}}
+		}
+	}
+	if stale(p.server, head) {
+		f := finding{Level: levelNote, What: "its catalog is stale: listed " + listed, Why: "it is served all the same, and renewed then", Do: refresh}
+		if !p.server.StaleOK {
+			f.Why = `"staleOk" is false: the next start waits for the server`
+		}
+		return []finding{f}
+	}
+	return []finding{{Level: levelOK, What: fmt.Sprintf("catalog of %s, listed %s", plural(len(c.Tools()), "tool"), listed)}}
+}
+
+// sameTools compares two catalogs by what the server wrote.
+func sameTools(a, b *catalog.Catalog) bool {
+	if len(a.Tools()) != len(b.Tools()) {
+		return false
+	}
+	for _, t := range a.Tools() {
+		if other, ok := b.Lookup(t.Name); !ok || string(other.Raw) != string(t.Raw) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkDrift is about tools that are not as the user has accepted them.
+func checkDrift(p *patient) []finding {
+	c := p.tools()
+	if c == nil {
+		return nil
+	}
+	key, _, err := p.store(p.o, p.server)
+	if err != nil {
+		return nil // checkDisk says it
+	}
+	accepted, err := p.accepted(p.server, key).Load()
+	if err != nil {
+		return []finding{{Level: levelWarning, What: err.Error(), Why: "nobody knows what has changed since", Do: "mcp-facade refresh " + p.name + " --accept"}}
+	}
+	if accepted == nil {
+		return nil
+	}
+	var added, changed []string
+	for _, t := range c.Tools() {
+		forms := accepted.Forms(t.Name)
+		same := func(was catalog.Tool) bool { return catalog.Differences(was, t) == nil }
+		switch {
+		case len(forms) == 0:
+			added = append(added, t.Name)
+		case !slices.ContainsFunc(forms, same):
+			changed = append(changed, t.Name)
+		}
+	}
+	if added == nil && changed == nil {
+		return nil
+	}
+	var what []string
+	for _, d := range []struct {
+		names []string
+		how   string
+	}{{changed, "changed"}, {added, "new"}} {
+		if d.names != nil {
+			what = append(what, d.how+": "+some(d.names))
+		}
+	}
+	f := finding{Level: levelNote, What: "not as you have accepted it: " + strings.Join(what, "; "), Why: "what a tool says of itself is read by the model",
+		Do: fmt.Sprintf("mcp-facade refresh %s, which shows how; then mcp-facade refresh %[1]s --accept", p.name)}
+	if p.server.Drift == "block" {
+		f.Level, f.Why = levelWarning, `"drift" is "block": those of them that destroy are withheld`
+	}
+	return []finding{f}
+}
+
+// checkStart is about the patience of hosts.
+func checkStart(p *patient) []finding {
+	a := p.talk()
+	if !p.asked || a.listed == 0 {
+		return nil
+	}
+	var all []finding
+	if limit := p.server.StartTimeout; a.listed > limit*3/4 {
+		all = append(all, finding{Level: levelWarning, What: fmt.Sprintf("takes %s to start, and startTimeout is %v", millis(a.listed), limit),
+			Do: fmt.Sprintf(`set "startTimeout": "%v" for %s in the servers file`, 2*limit, p.name)})
+	}
+	losses := p.losses()
+	if losses == nil {
+		return all
+	}
+	f := finding{Level: levelNote, What: "its tools are there " + millis(a.listed) + " after a start", Why: "without the facade a first turn has none of them: " + join("; ", losses...)}
+	if p.warm > 0 {
+		f.Why += "; the facade answers from its cache in " + millis(p.warm)
+	} else {
+		f.Level, f.Do = levelWarning, "mcp-facade refresh "+p.name+", from then on the facade answers at once"
+	}
+	return append(all, f)
+}
+
+// losses are the hosts that do not wait until the tools are there.
+func (p *patient) losses() (all []string) {
+	took := p.talk().listed
+	for _, h := range p.hosts {
+		switch {
+		case h.GivesUp > 0 && took > h.GivesUp:
+			all = append(all, fmt.Sprintf("%s gives up after %v", h.Title, h.GivesUp))
+		case h.Patience > 0 && took > h.Patience:
+			all = append(all, fmt.Sprintf("%s waits %v", h.Title, h.Patience))
+		}
+	}
+	return all
+}
+
+// checkAudit is about what the config says of tools that are not as it says.
+func checkAudit(p *patient) (all []finding) {
+	c := p.tools()
+	if c == nil {
+		return nil
+	}
+	for _, why := range facade.Audit(p.server, c) {
+		all = append(all, finding{Level: levelWarning, What: why, Do: "correct the entry of " + p.name + ": mcp-facade tools --all " + p.name + " has the names"})
+	}
+	return all
+}
+
+// checkGuards is about keys of the config that say otherwise than the server.
+func checkGuards(p *patient) (all []finding) {
+	c := p.tools()
+	if c == nil {
+		return nil
+	}
+	var tame, wild []string
+	for _, t := range c.Tools() {
+		switch {
+		case t.Destructive && config.Match(p.server.ReadOnly, t.Name):
+			tame = append(tame, t.Name)
+		case t.ReadOnly && config.Match(p.server.Destructive, t.Name):
+			wild = append(wild, t.Name)
+		}
+	}
+	if len(tame) > 0 {
+		all = append(all, finding{Level: levelWarning, What: `marked as destructive by the server, and in "readOnly" of the config: ` + some(tame),
+			Why: "the config counts, so nobody is asked before they run", Do: `take them out of "readOnly", unless the server is wrong`})
+	}
+	if len(wild) > 0 {
+		all = append(all, finding{Level: levelNote, What: `marked as read-only by the server, and in "destructive" of the config: ` + some(wild), Why: "the config counts"})
+	}
+	return all
+}
+
+// checkSizes is about the server's files.
+func checkSizes(p *patient) []finding {
+	if p.server == nil {
+		return nil
+	}
+	var kept []string
+	for _, f := range []struct {
+		name string
+		size int64
+	}{{"cache", treeSize(p.folder(p.cacheDir))}, {"ledger", ledger.Size(ledger.Path(filepath.Join(p.stateDir, "ledger"), p.name))}} {
+		if f.size > 0 {
+			kept = append(kept, f.name+" "+bytesOf(f.size))
+		}
+	}
+	if kept == nil {
+		return nil
+	}
+	return []finding{{Level: levelOK, What: "on disk: " + strings.Join(kept, ", ")}}
+}
+
+// join joins the texts that are not empty.
+func join(by string, texts ...string) string {
+	var b strings.Builder
+	for _, t := range texts {
+		if t != "" && b.Len() > 0 {
+			io.WriteString(&b, by)
+		}
+		io.WriteString(&b, t)
+	}
+	return b.String()
+}
+
+// millis is a duration as it is measured here.
+func millis(d time.Duration) string {
+	if d < 10*time.Millisecond {
+		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+	}
+	return fmt.Sprintf("%d ms", d.Milliseconds())
+}

@@ -1,0 +1,149 @@
+package facade
+
+import (
+	"log/slog"
+	"slices"
+
+	"mcp-facade/catalog"
+	"mcp-facade/facade/config"
+	"mcp-facade/facade/ledger"
+)
+
+// AutoCalls is how many calls the ledger has before "auto" chooses by it: fewer
+// say little of what will be called.
+const AutoCalls = 20
+
+// A Choice keeps what "auto" has chosen.
+type Choice = ledger.Choice
+
+// OpenChoice is the choice in that file, which is read when it is first needed.
+func OpenChoice(path string) *Choice { return ledger.OpenChoice(path) }
+
+// Choose picks the used tools of "auto" from a catalog: of those that were called,
+// the most called first, what fits into surfaceBudget as a host is shown it. One
+// that does not fit is passed over for the next.
+func Choose(s *config.Server, c *catalog.Catalog, calls []string) []string {
+	f := New(Options{Server: s})
+	return f.fill(f.reachable(legacy, c, slog.LevelDebug), nil, calls)
+}
+
+// fill adds to chosen tools of a catalog those that were called and that fit.
+func (f *Facade) fill(c *catalog.Catalog, chosen, calls []string) []string {
+	left := f.o.Server.SurfaceBudget
+	for _, name := range chosen {
+		cost, _ := f.costOf(c, name)
+		left -= cost
+	}
+	for _, name := range calls {
+		cost, shown := f.costOf(c, name)
+		if !shown || cost > left || slices.Contains(chosen, name) {
+			continue
+		}
+		chosen, left = append(chosen, name), left-cost
+	}
+	return chosen
+}
+
+// costOf is what a used tool costs a model. It reports false for one that no host
+// can be shown.
+func (f *Facade) costOf(c *catalog.Catalog, name string) (tokens int, shown bool) {
+	t, ok := c.Lookup(name)
+	if !ok || t.Name != name {
+		return 0, false
+	}
+	b, err := f.trim(t, name, f.o.Server.Compact, false)
+	return ModelTokens(b), err == nil
+}
+
+// chosen are the tools of "auto" that a catalog has, in order.
+func (f *Facade) chosen(c *catalog.Catalog) (tools []catalog.Tool) {
+	if !f.o.Server.Auto {
+		return nil
+	}
+	for _, name := range f.o.Choice.Tools() {
+		if t, ok := c.Lookup(name); ok && t.Name == name {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
+// chooseFirst has "auto" choose, at the end of a process, if nothing is chosen
+// yet: what this one has shown stays as it is to the end.
+func (f *Facade) chooseFirst() {
+	v := f.newest()
+	if !f.o.Server.Auto || f.o.Choice == nil || v == nil || f.o.Choice.Tools() != nil {
+		return
+	}
+	if f.o.Server.Surface != "all" && !f.surfaceOf(v).offered { // all are shown
+		return
+	}
+	calls, enough := f.calls()
+	if !enough {
+		return
+	}
+	c, err := f.tools(v)
+	if err != nil || f.choose(c).whole {
+		return
+	}
+	f.rechoose(func(now []string) []string {
+		if now != nil { // another process was first
+			return now
+		}
+		return f.fill(c, nil, calls)
+	})
+}
+
+// mend has "auto" choose anew in the place of chosen tools that are not among all
+// of the upstream any more, or are hidden; c are those of them that may be shown
+// now. The others keep their order.
+func (f *Facade) mend(all, c *catalog.Catalog) {
+	gone := func(name string) bool {
+		t, ok := all.Lookup(name)
+		return !ok || t.Name != name || f.hidden(name)
+	}
+	s := f.o.Server
+	if !s.Auto || f.o.Ledger == nil || !slices.ContainsFunc(f.o.Choice.Tools(), gone) || s.Surface != "all" && f.fits(c.Tools()) {
+		return
+	}
+	f.rechoose(func(now []string) []string {
+		if !slices.ContainsFunc(now, gone) { // another process has done so
+			return now
+		}
+		calls, _ := f.calls()
+		return f.fill(c, slices.DeleteFunc(now, gone), calls)
+	})
+}
+
+func (f *Facade) rechoose(choose func(now []string) []string) {
+	if err := f.o.Choice.Change(choose); err != nil {
+		f.log.Debug("nothing chosen", "err", err)
+	}
+}
+
+// calls are the tools that were called, the most called first, and whether the
+// ledger has enough of them.
+func (f *Facade) calls() (tools []string, enough bool) {
+	records, err := f.o.Ledger.Records()
+	if err != nil {
+		f.log.Debug("nothing chosen", "err", err)
+	}
+	n := 0
+	for _, count := range ledger.Calls(records) {
+		tools = append(tools, count.Tool)
+		n += count.Calls
+	}
+	return tools, n >= AutoCalls
+}
+
+// newest is the view that was listed last, nil if none has a catalog.
+func (f *Facade) newest() (newest *view) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range f.views {
+		if v.catalog != nil && (newest == nil || v.listed.After(newest.listed)) {
+			newest = v
+		}
+	}
+	return newest
+}

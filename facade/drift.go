@@ -1,0 +1,302 @@
+package facade
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mcp-facade/catalog"
+	"mcp-facade/facade/config"
+	"mcp-facade/facade/wire"
+)
+
+// A standing is how a listing stands to what the user has accepted of the tools.
+// It does not change.
+type standing struct {
+	revision string            // of what is accepted
+	news     []string          // the tools that are not accepted as they are, whatever they do; without those that are hidden
+	added    int               // how many of them are new
+	held     map[string]string // why a tool is withheld, by the upstream's name; nil: none is
+	unknown  error             // why nothing could be compared
+}
+
+// blocks reports whether what destroys runs only as it was accepted.
+func (f *Facade) blocks() bool { return f.o.Server.Drift == "block" }
+
+// errUnkept is why nothing can be compared without a file to compare with.
+var errUnkept = errors.New("there is no place where it could be kept")
+
+// unknownRevision is that of what cannot be read.
+const unknownRevision = "unknown"
+
+// revision names what is accepted now, if that shapes what a host is shown.
+func (f *Facade) revision() string {
+	switch {
+	case !f.blocks():
+		return ""
+	case f.o.Accepted == nil:
+		return unknownRevision
+	}
+	revision, err := f.o.Accepted.Revision()
+	if err != nil {
+		return unknownRevision
+	}
+	return revision
+}
+
+// standing compares tools with what is accepted of them. The first listing of all
+// is accepted by itself, if first says that it is one by the upstream now.
+func (f *Facade) standing(ctx context.Context, c *catalog.Catalog, first bool) *standing {
+	is, err := f.accepted(ctx, c, first)
+	switch {
+	case err != nil:
+		return f.uncompared(c, err)
+	case is == nil:
+		return &standing{}
+	}
+	s := &standing{}
+	if f.blocks() {
+		s.revision = is.Revision
+	}
+	for _, t := range c.Tools() {
+		was, parts, known := is.Nearest(t)
+		if known && parts == nil || f.hidden(t.Name) {
+			continue
+		}
+		s.news = append(s.news, t.Name)
+		if !known {
+			s.added++
+		}
+		if f.blocks() && f.everDestroys(t, is.Forms(was.Name)) {
+			s.hold(t.Name, driftOf(parts, known))
+		}
+	}
+	return s
+}
+
+// accepted is what the user has accepted; nil, without an error: nothing yet.
+func (f *Facade) accepted(ctx context.Context, c *catalog.Catalog, first bool) (*catalog.Acceptance, error) {
+	if f.o.Accepted == nil {
+		return nil, errUnkept
+	}
+	is, err := f.o.Accepted.Load()
+	if is != nil || err != nil || !first || len(c.Tools()) == 0 {
+		return is, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWait)
+	defer cancel()
+	return f.o.Accepted.First(ctx, c.Tools())
+}
+
+// uncompared is the standing of tools of which nobody knows what was accepted:
+// where that counts, any of them may have destroyed.
+func (f *Facade) uncompared(c *catalog.Catalog, why error) *standing {
+	s := &standing{unknown: why}
+	if !f.blocks() {
+		return s
+	}
+	s.revision = unknownRevision
+	for _, t := range c.Tools() {
+		if !f.saysReads(t.Name) && !f.hidden(t.Name) {
+			s.hold(t.Name, "what the user has accepted of it is not known: "+f.plain(why))
+		}
+	}
+	return s
+}
+
+func (s *standing) hold(tool, why string) {
+	if s.held == nil {
+		s.held = map[string]string{}
+	}
+	s.held[tool] = why
+}
+
+// everDestroys reports whether a tool destroys or did so in a form that was
+// accepted: one that loses its mark does not become harmless by that.
+func (f *Facade) everDestroys(t catalog.Tool, forms []catalog.Tool) bool {
+	return slices.ContainsFunc(append([]catalog.Tool{t}, forms...), func(form catalog.Tool) bool { return f.effectOf(form) == destroys })
+}
+
+// saysReads reports whether the config says that a tool only reads.
+func (f *Facade) saysReads(tool string) bool {
+	s := f.o.Server
+	return config.Match(s.ReadOnly, tool) && !config.Match(s.Destructive, tool)
+}
+
+// isSafe reports whether a listed tool only reads because the config says so.
+func (f *Facade) isSafe(v *view, tool string) bool {
+	up, listed := f.surfaceOf(v).names().upstream(tool)
+	return listed && up == tool && f.saysReads(tool)
+}
+
+// bind lets a call be sent only on the connection that has listed its tool.
+func (f *Facade) bind(p *pending) {
+	if !f.blocks() || f.isSafe(p.view, p.tool) {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p.bound, p.judged = true, p.view.source
+}
+
+// rejudge takes a call that the guard has let pass on a connection that has ended:
+// the next one may be to another server.
+func (f *Facade) rejudge(ctx context.Context, p *pending) {
+	down := f.witness(ctx, p.view)
+	err := f.drifts(&invocation{view: p.view, tool: p.tool, relisted: true})
+	switch {
+	case err == errHearsay:
+		f.fail(p, cmp.Or(down, errUnjudged))
+	case err != nil:
+		f.fail(p, errUnjudged)
+	default:
+		f.bind(p)
+		f.dispatch(ctx, p)
+	}
+}
+
+// errUnjudged is why a call is not sent on another connection.
+var errUnjudged = errors.New("the server was started anew, and the tool is not certainly what the user has accepted")
+
+// driftOf says how a tool is not what was accepted.
+func driftOf(parts []catalog.Part, known bool) string {
+	if !known {
+		return "it is new, and the user has not accepted it"
+	}
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = string(p)
+	}
+	return "its " + strings.Join(names, " and ") + " changed since the user accepted it"
+}
+
+// withheld refuses a tool that is not what the user has accepted, and what the
+// upstream does not list, of which nobody can know that; nil for any other. The
+// view must be as the connection in use has listed it.
+func (f *Facade) withheld(v *view, tool string) error {
+	if err := f.heldBack(v, tool); err != nil {
+		return err
+	}
+	if up, listed := f.surfaceOf(v).names().upstream(tool); (!listed || up != tool) && f.effect(v, tool) != reads {
+		return f.unknown(v, tool)
+	}
+	return nil
+}
+
+// heldBack refuses what is the name of a tool that is withheld, or may be made of
+// it; nil for any other.
+func (f *Facade) heldBack(v *view, name string) error {
+	s := f.surfaceOf(v)
+	held := s.held()
+	if why, ok := held[name]; ok {
+		return f.unaccepted(name, why)
+	}
+	if up, ok := s.names().upstream(name); ok && up == name || isTooLong(name) {
+		return nil
+	}
+	for tool, why := range held {
+		if behind([]string{plainGlob(tool)}, name) {
+			return f.unaccepted(tool, why)
+		}
+	}
+	return nil
+}
+
+// plainGlob is a name for behind, which stands for itself alone.
+func plainGlob(name string) string { return strings.Join(lettered(name, ""), "") }
+
+// unaccepted is what a model is told of a tool that is withheld.
+func (f *Facade) unaccepted(tool, why string) error {
+	return &recurring{tool: tool, reason: "withheld", error: &refusal{fmt.Sprintf("%s is withheld: %s.", spelled(tool), why),
+		fmt.Sprintf("Do not look for a way round it: tell the user, who can look at it and accept it with `%s`.", f.o.Refreshing(true))}}
+}
+
+// unlistable refuses a call of what the upstream has not listed on the connection
+// in use.
+func (f *Facade) unlistable(c *invocation) error {
+	return &refusal{fmt.Sprintf("%s was not called: %s could not list its tools, so nobody knows whether it is what the user has accepted.", spelled(c.tool), f.name()), tryAgain}
+}
+
+// Refreshing is the command by which a person sees what has changed, or accepts
+// it.
+func (o *Options) Refreshing(accept bool) string {
+	words := []string{"mcp-facade refresh", o.Again}
+	if o.Again == "" {
+		words[1] = o.Server.Name
+	}
+	switch {
+	case accept && strings.HasPrefix(o.Again, "-- "): // flags stand before it
+		words = []string{"mcp-facade refresh --accept", o.Again}
+	case accept:
+		words = append(words, "--accept")
+	}
+	return strings.Join(words, " ")
+}
+
+// isCertain reports whether the view is as the connection in use has listed it,
+// and was compared with what is accepted now, unless that was just done.
+func (f *Facade) isCertain(c *invocation) bool {
+	outdated := !c.relisted && f.outdated(c.view)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if outdated {
+		c.view.source = nil
+	}
+	return f.witnessed(c.view)
+}
+
+// outdated reports whether other tools are accepted than when the surface was
+// made.
+func (f *Facade) outdated(v *view) bool {
+	now := f.revision()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return v.surface != nil && v.surface.accepted != now
+}
+
+// warnOfDrift says once that the upstream lists what the user has not accepted.
+func (f *Facade) warnOfDrift(s *standing) {
+	if len(s.news) == 0 && s.unknown == nil || s.unknown == errUnkept && !f.blocks() {
+		return
+	}
+	f.drifted.Do(func() {
+		if s.unknown != nil {
+			f.log.Warn("tools not compared with those that were accepted", "err", f.plain(s.unknown), "withheld", len(s.held), "try", f.o.Refreshing(true))
+			return
+		}
+		f.log.Warn("tools are not as they were accepted", "added", s.added, "changed", len(s.news)-s.added, "withheld", len(s.held),
+			"tools", f.masked(few(s.news)), "try", f.o.Refreshing(false))
+	})
+}
+
+// few are some names, and how many more there are.
+func few(names []string) string {
+	if len(names) <= maxShown {
+		return joined(names)
+	}
+	return fmt.Sprintf("%s and %d more", joined(names[:maxShown]), len(names)-maxShown)
+}
+
+// Standing says of the tools of a catalog, as it was listed, which are not as the
+// user has accepted them, and which of them are withheld and why, by their names.
+// The error is why nothing could be compared.
+func Standing(s *config.Server, accepted *catalog.Accepted, c *catalog.Catalog) (news []string, held map[string]string, err error) {
+	f := New(Options{Server: s, Accepted: accepted})
+	all := f.standing(context.Background(), c, false)
+	return all.news, all.held, all.unknown
+}
+
+// renderAs makes the surface of a catalog of which some tools are withheld.
+func (f *Facade) renderAs(c *catalog.Catalog, handshake []byte, s *standing) *surface {
+	rendered := f.render(c, handshake)
+	if s.revision == "" && s.held == nil {
+		return rendered
+	}
+	withheld := slices.Sorted(maps.Keys(s.held))
+	b := wire.SetMember(rendered.json, "held", appendPairs(nil, withheld, func(tool string) string { return s.held[tool] }))
+	return openSurface(wire.SetMember(b, "accepted", wire.AppendString(nil, s.revision)))
+}

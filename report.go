@@ -1,0 +1,439 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"mcp-facade/catalog"
+	"mcp-facade/compact"
+	"mcp-facade/facade"
+	"mcp-facade/facade/config"
+	"mcp-facade/facade/ledger"
+
+	"github.com/tidwall/gjson"
+)
+
+// A savingReport is what report --json prints. All tokens in it are estimates,
+// and all that was used is what the ledger of this machine has of it.
+type savingReport struct {
+	Estimator string         `json:"estimator"`
+	Servers   []serverSaving `json:"servers"`
+	Missing   []missing      `json:"missing"` // configured, and nothing is known of them
+	Total     *saving        `json:"total"`   // null: there are not several servers
+}
+
+// A serverSaving is the report of one server.
+type serverSaving struct {
+	Server string `json:"server"`
+	figures
+	Use       *activity `json:"use"`     // null: nothing was recorded
+	Balance   *balances `json:"balance"` // null likewise
+	BreakEven breakEven `json:"breakEven"`
+	Notes     []string  `json:"notes"`
+	Tools     []toolUse `json:"tools"`
+}
+
+// A missing server is one without a catalog.
+type missing struct {
+	Server string `json:"server"`
+	Reason string `json:"reason"`
+}
+
+// A saving is the sum of several servers.
+type saving struct {
+	Catalog  cost     `json:"catalog"`
+	Names    cost     `json:"names"`
+	Surface  cost     `json:"surface"`
+	Deferred cost     `json:"deferred"`
+	Sessions int      `json:"sessions"` // each of one server
+	Calls    int      `json:"calls"`
+	Balance  balances `json:"balance"`
+}
+
+// report says what the facade has saved, by the ledger, and what it would save.
+func report(ctx context.Context, e *env, o *options, args []string) error {
+	if o.json && slices.Contains(o.given, "html") {
+		return usage("--json and --html: want one of them")
+	}
+	if slices.Contains(o.given, "html") && o.html == "" {
+		return usage("--html into which file?")
+	}
+	r, err := e.savings(ctx, o, args)
+	switch {
+	case err != nil:
+		return err
+	case o.json:
+		return printJSON(e.stdout, r)
+	case o.html != "":
+		return e.writePage(o.html, r)
+	}
+	r.print(e.stdout)
+	return nil
+}
+
+// savings is the report of the server that is asked for, or of all that are
+// configured.
+func (e *env) savings(ctx context.Context, o *options, args []string) (*savingReport, error) {
+	r := &savingReport{Estimator: estimator, Servers: []serverSaving{}, Missing: []missing{}}
+	if len(args) == 0 && !o.asks() {
+		return r, e.allSavings(ctx, o, r)
+	}
+	s, rest, err := e.target(o, args)
+	if err != nil {
+		return nil, err
+	}
+	if len(rest) > 0 {
+		return nil, usage("report takes one server")
+	}
+	if err := e.fetch(ctx, o, s); err != nil {
+		return nil, err
+	}
+	saved, err := e.savingOf(ctx, o, s)
+	r.Servers = append(r.Servers, saved)
+	return r, err
+}
+
+// allSavings reports on every server of the file. It lists none of them: that
+// would start them all.
+func (e *env) allSavings(ctx context.Context, o *options, r *savingReport) error {
+	file, err := e.file(o)
+	if err != nil {
+		return err
+	}
+	for _, name := range file.Names() {
+		s, err := file.Server(name)
+		var saved serverSaving
+		if err == nil {
+			saved, err = e.savingOf(ctx, o, s)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			r.Missing = append(r.Missing, missing{name, rootCause(err)})
+		default:
+			r.Servers = append(r.Servers, saved)
+		}
+	}
+	if len(r.Servers) > 1 {
+		r.Total = totalOf(r.Servers)
+	}
+	return nil
+}
+
+// rootCause is why a server is missing, as far as the line that names it does not
+// say it.
+func rootCause(err error) string {
+	if errors.Is(err, errNothingCached) {
+		return errNothingCached.Error()
+	}
+	return compact.Line(err.Error())
+}
+
+// savingOf is the report of one server whose catalog is cached.
+func (e *env) savingOf(ctx context.Context, o *options, s *config.Server) (serverSaving, error) {
+	c, err := e.stored(o, s)
+	if err != nil {
+		return serverSaving{}, err
+	}
+	records, unread, err := ledger.Read(e.ledgerPath(s))
+	if err != nil {
+		return serverSaving{}, fmt.Errorf("%s: read the ledger: %w", s.Name, err)
+	}
+	list, err := e.asShown(ctx, o, s, "")
+	if err != nil {
+		return serverSaving{}, err
+	}
+	r := serverSaving{Server: s.Name, figures: figuresOf(s.Name, c, list)}
+	r.Use = activityOf(s, records, unread)
+	r.Tools = toolUses(s, c, list, records)
+	if r.Use != nil {
+		if r.Balance, err = e.balancesOf(ctx, o, s, c, &r, records); err != nil {
+			return r, err
+		}
+	}
+	r.BreakEven = breakEvenOf(r.figures, r.Use, r.Balance)
+	r.Notes = r.remarks(e, s)
+	return r, nil
+}
+
+// ledgerPath is where the ledger of a server is.
+func (e *env) ledgerPath(s *config.Server) string {
+	return ledger.Path(filepath.Join(e.stateDir, "ledger"), s.Name)
+}
+
+// asShown is the surface of a server whose catalog is cached: of that kind,
+// "meta" or "all", or as the config says. Nothing is started for it.
+func (e *env) asShown(ctx context.Context, o *options, s *config.Server, kind string) (list []gjson.Result, err error) {
+	own := *s
+	own.Surface = cmp.Or(kind, s.Surface)
+	settings := e.facadeOptions(o, &own, slog.LevelError)
+	settings.Dial = nothingStarted
+	h := inProcess(ctx, s.Name, settings)
+	if _, err = h.open(); err == nil {
+		list, err = h.tools()
+	}
+	return list, errors.Join(err, h.close())
+}
+
+// totalOf sums up several servers.
+func totalOf(servers []serverSaving) *saving {
+	t := &saving{}
+	for _, s := range servers {
+		t.Catalog.plus(*s.Catalog)
+		t.Names.plus(*s.Names)
+		t.Surface.plus(s.Surface)
+		t.Deferred.plus(s.Deferred)
+		if s.Use != nil {
+			t.Sessions += s.Use.Sessions
+			t.Calls += s.Use.Calls
+			t.Balance.Shown.plus(s.Balance.Shown)
+			t.Balance.Deferred.plus(s.Balance.Deferred)
+		}
+	}
+	return t
+}
+
+func (c *cost) plus(d cost) {
+	c.Tools += d.Tools
+	c.Tokens += d.Tokens
+}
+
+// remarks are what else there is to say of a server.
+func (r *serverSaving) remarks(e *env, s *config.Server) []string {
+	notes := []string{r.BreakEven.words(r)}
+	switch {
+	case r.Use == nil && (!s.Ledger || e.noLedger):
+		return append(notes, `What was used is not recorded: "ledger" is false or MCP_FACADE_NO_LEDGER is set.`)
+	case r.Use == nil:
+		return append(notes, "Nothing was recorded yet: once hosts have used "+r.Server+" through mcp-facade, this says how it was used and what came of it.")
+	}
+	if n := r.Use.Whole; n > 0 {
+		notes = append(notes, fmt.Sprintf("In %d of the %s every tool was listed, as is right for a host that defers tools by itself.", n, plural(r.Use.Sessions, "session")))
+	}
+	if r.Balance.Deferred.Net < 0 && r.Use.Whole < r.Use.Sessions {
+		notes = append(notes, `A host that defers tools by itself searches them itself, too: there "surface": "all" spares it the searches through mcp-facade.`)
+	}
+	notes = append(notes, "What a host that defers tools would have spent on searches of its own is not known, and not counted.")
+	if r.Use.Unread > 0 {
+		notes = append(notes, plural(r.Use.Unread, "line")+" of the ledger could not be read.")
+	}
+	return notes
+}
+
+// print shows the report to a person.
+func (r *savingReport) print(w io.Writer) {
+	for i := range r.Servers {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		r.Servers[i].print(w)
+	}
+	if r.Total != nil {
+		r.Total.print(w, len(r.Servers))
+	}
+	for i, m := range r.Missing {
+		if i == 0 && len(r.Servers) > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s: %s; try: mcp-facade report %s\n", m.Server, m.Reason, m.Server)
+	}
+}
+
+func (r *serverSaving) print(w io.Writer) {
+	fmt.Fprintf(w, "%s (tokens: %ss)\n\n", r.Server, estimator)
+	r.figures.print(w)
+	if u := r.Use; u != nil {
+		fmt.Fprintf(w, "\nUsed on this machine, %s\n\n", u.period())
+		u.print(w)
+		fmt.Fprintln(w, "\nTokens of all these sessions, the list of tools counted once in each")
+		fmt.Fprintln(w)
+		r.Balance.print(w)
+	}
+	fmt.Fprintln(w)
+	r.printTools(w)
+	printNotes(w, r.Notes)
+}
+
+// print shows the sum of several servers.
+func (t *saving) print(w io.Writer, servers int) {
+	fmt.Fprintf(w, "\nAll %d servers\n\n", servers)
+	f := figures{Catalog: &t.Catalog, Names: &t.Names, Surface: t.Surface}
+	f.print(w)
+	if t.Sessions > 0 {
+		fmt.Fprintf(w, "\n  %s of one server each, %s\n\n", plural(t.Sessions, "session"), plural(t.Calls, "call"))
+		t.Balance.print(w)
+	}
+}
+
+// print shows how a server was used.
+func (u *activity) print(w io.Writer) {
+	fmt.Fprintf(w, "  %-10s %6d\n", "sessions", u.Sessions)
+	fmt.Fprintf(w, "  %-10s %6d  %d by the tool's own name, %d by call; %d failed\n", "calls", u.Calls, u.Direct, u.Via, u.Failed)
+	if u.Refused > 0 {
+		fmt.Fprintf(w, "  %-10s %6d  not sent\n", "refused", u.Refused)
+	}
+	for _, l := range []struct {
+		what string
+		traffic
+		note string
+	}{{"discover", u.Discover, ""}, {"describe", u.Describe, ""}, {"call", u.Envelope, "more than direct calls would have taken"}} {
+		text := fmt.Sprintf("  %-10s %6d  %d tokens  %s", l.what, l.Times, l.Tokens, l.note)
+		fmt.Fprintln(w, strings.TrimRight(text, " "))
+	}
+}
+
+// period is the time that the records span, by the days of UTC.
+func (u *activity) period() string {
+	from, to := u.From.Format(time.DateOnly), u.To.Format(time.DateOnly)
+	if from == to {
+		return from
+	}
+	return from + " to " + to
+}
+
+// print shows both balances.
+func (b *balances) print(w io.Writer) {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(out, "without\twith\tsearches and envelopes\tnet\t\n")
+	for _, l := range []struct {
+		b    balance
+		host string
+	}{{b.Shown, "in a host that shows every tool"}, {b.Deferred, "in a host that defers tools by itself"}} {
+		fmt.Fprintf(out, "%d\t%d\t%d\t%s\t  %s\n", l.b.Without, l.b.With, l.b.Traffic, l.b.outcome(strconv.Itoa), l.host)
+	}
+	out.Flush()
+}
+
+// toolsShown is how many tools a person is shown that are not on the surface.
+const toolsShown = 40
+
+// printTools shows the tools that are shown or were called, the others as a sum.
+func (r *serverSaving) printTools(w io.Writer) {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(out, "listed\tnames\tours\tdirect\tby call\tfound\t\n")
+	var rest cost
+	others := 0
+	for _, t := range r.Tools {
+		if t.State != stateShown {
+			if others++; t.calls() == 0 || others > toolsShown {
+				rest.add(number(t.Listed))
+				continue
+			}
+		}
+		fmt.Fprintf(out, "%s\t%s\t%d\t%d\t%d\t%d\t  %s\n", optional(t.Listed), optional(t.Names), t.Ours, t.Direct, t.Via, t.Found, t.named())
+	}
+	out.Flush()
+	if rest.Tools > 0 {
+		fmt.Fprintf(w, "  and %s not shown, of %s as listed; --json has them all\n", plural(rest.Tools, "tool"), plural(rest.Tokens, "token"))
+	}
+}
+
+func number(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+func optional(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}
+
+// A toolUse is one tool, what it costs and how it was used.
+type toolUse struct {
+	Name   string `json:"name"`
+	Listed *int   `json:"listed"` // in tokens, as the upstream lists it; null: not of the upstream
+	Names  *int   `json:"names"`  // its name alone; null likewise
+	Ours   int    `json:"ours"`   // as it is shown; 0: it is not, until it is searched for
+	State  string `json:"state"`
+	Direct int    `json:"direct"` // calls by its own name
+	Via    int    `json:"call"`   // calls by call
+	Failed int    `json:"failed"`
+	Found  int    `json:"found"` // searches that have shown it
+}
+
+func (t *toolUse) calls() int { return t.Direct + t.Via }
+
+// stateGone is the state of a tool that was called and is not in the catalog.
+const stateGone = "gone"
+
+// named is the tool's name, and that it is gone.
+func (t *toolUse) named() string {
+	if t.State == stateGone {
+		return t.Name + " (not listed any more)"
+	}
+	return t.Name
+}
+
+// toolUses are the tools of a surface, then those that are not on it, the most
+// called first.
+func toolUses(s *config.Server, c *catalog.Catalog, list []gjson.Result, records []ledger.Record) []toolUse {
+	counts := countTools(records)
+	uses := []toolUse{}
+	seen := map[string]bool{}
+	for _, raw := range list {
+		t := toolUse{Name: shownName(raw.Get("name").Str), Ours: facade.ModelTokens([]byte(raw.Raw)), State: stateShown}
+		if up, ok := c.Lookup(raw.Get("name").Str); ok {
+			t.ofUpstream(s, up, counts)
+			seen[up.Name] = true
+		}
+		uses = append(uses, t)
+	}
+	shown := len(uses)
+	for _, up := range c.Tools() {
+		if seen[up.Name] {
+			continue
+		}
+		t := toolUse{Name: shownName(up.Name), State: stateFound}
+		if config.Match(s.Hide, up.Name) {
+			t.State = stateHidden
+		}
+		t.ofUpstream(s, up, counts)
+		uses = append(uses, t)
+	}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if _, ok := c.Lookup(name); !ok && counts[name].direct+counts[name].via > 0 {
+			t := toolUse{Name: shownName(name), State: stateGone}
+			t.count(counts[name])
+			uses = append(uses, t)
+		}
+	}
+	slices.SortStableFunc(uses[shown:], func(a, b toolUse) int { return b.calls() - a.calls() })
+	return uses
+}
+
+// ofUpstream fills in what the upstream's tool costs and how it was used.
+func (t *toolUse) ofUpstream(s *config.Server, up catalog.Tool, counts map[string]toolCount) {
+	listed, names := facade.ModelTokens(up.Raw), nameTokens(s.Name, up.Name)
+	t.Listed, t.Names = &listed, &names
+	t.count(counts[up.Name])
+}
+
+func (t *toolUse) count(n toolCount) {
+	t.Direct, t.Via, t.Failed, t.Found = n.direct, n.via, n.failed, n.found
+}
+
+// shownName is a tool's name for a person: one line, and not endless.
+func shownName(name string) string {
+	const limit = 128
+	line := []rune(compact.Line(name))
+	if len(line) > limit {
+		return string(line[:limit]) + "…"
+	}
+	return string(line)
+}

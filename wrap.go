@@ -1,0 +1,437 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"mcp-facade/compact"
+	"mcp-facade/facade/config"
+	"mcp-facade/facade/hosts"
+	"mcp-facade/facade/wire"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/tidwall/gjson"
+)
+
+// wrap puts the facade before servers of hosts, or lists what it would be worth.
+func wrap(ctx context.Context, e *env, o *options, args []string) error {
+	switch {
+	case o.surface != "" && o.surface != "meta" && o.surface != "all":
+		return usage("--surface %q: want meta or all", o.surface)
+	case o.list && o.write:
+		return usage("--list and --write: want one of them")
+	case o.list:
+		return e.wrapList(ctx, o, args)
+	}
+	p, err := e.plan(o, args)
+	if err != nil {
+		return err
+	}
+	for _, k := range p.picks {
+		made, err := p.wrapped(k)
+		p.note(k, made, err)
+	}
+	return p.carryOut("wrap")
+}
+
+// A plan is what is to become of the servers file and of files of hosts. It is
+// shown before it is carried out.
+type plan struct {
+	*env
+	o *options
+	*choice
+	path          string // of the servers file
+	before, after []byte // its text
+	lines         []*planLine
+	changed       []*hosts.File
+	backups       []backupLine
+	errs          []error
+}
+
+// A planLine is what becomes of one entry of a host's file.
+type planLine struct {
+	Host   string   `json:"host"`
+	File   string   `json:"file"`
+	Scope  string   `json:"scope"`
+	Name   string   `json:"name"`
+	Server string   `json:"server"` // its name in the servers file; "" when it is skipped
+	Reason string   `json:"reason"` // why it is skipped; "" when it is not
+	Notes  []string `json:"notes"`
+	Where  string   `json:"where"`  // in the file
+	Before string   `json:"before"` // the text there, without the values of variables and headers
+	After  string   `json:"after"`
+	Added  string   `json:"added"` // the entry that the servers file gets; "" when it has it
+
+	named bool
+}
+
+// A backupLine is a file that was written.
+type backupLine struct {
+	File   string `json:"file"`
+	Backup string `json:"backup"` // its text from before; "": there was none
+}
+
+// A planReport is what wrap --json and unwrap --json print.
+type planReport struct {
+	Servers string       `json:"serversFile"`
+	Entries []*planLine  `json:"entries"`
+	Written []backupLine `json:"written"` // empty without --write
+}
+
+// plan reads the files of the hosts and the servers file.
+func (e *env) plan(o *options, args []string) (*plan, error) {
+	c, err := e.choose(o, args)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{env: e, o: o, choice: c, path: e.absolute(e.configPath(o)), backups: []backupLine{}, lines: []*planLine{}, errs: c.faults}
+	if p.before, err = config.Text(p.path); err != nil {
+		return nil, err
+	}
+	p.after = p.before
+	if p.before != nil && len(bytes.TrimSpace(p.before)) > 0 {
+		_, err = config.Parse(p.path, p.before)
+	}
+	return p, err
+}
+
+// note keeps what becomes of an entry. One that is skipped is an error if it was
+// asked for by its name.
+func (p *plan) note(k pick, made *planLine, err error) {
+	if err != nil {
+		made = &planLine{Reason: reason(err), named: k.named}
+		if k.named {
+			p.errs = append(p.errs, fmt.Errorf("%s: %s: %s (%s)", k.file.Host.Name, compact.Line(k.entry.Name), made.Reason, k.file.Path))
+		}
+	}
+	made.Host, made.File, made.Scope, made.Name = k.file.Host.Name, k.file.Path, k.entry.Scope, k.entry.Name
+	if made.Notes == nil {
+		made.Notes = []string{}
+	}
+	p.lines = append(p.lines, made)
+	if err == nil && !slices.Contains(p.changed, k.file) {
+		p.changed = append(p.changed, k.file)
+	}
+}
+
+// reason is why an entry is skipped, without where it stands, in one line.
+func reason(err error) string {
+	next := hint(err)
+	if he := new(hosts.Error); errors.As(err, &he) {
+		err = he.Err
+	}
+	if next != "" {
+		return compact.Line(err.Error() + "; try: " + next)
+	}
+	return compact.Line(err.Error())
+}
+
+// wrapped plans to wrap one entry.
+func (p *plan) wrapped(k pick) (*planLine, error) {
+	if samePath(p.path, k.file.Path) {
+		return nil, errors.New("the servers file is this very file; name another with --config")
+	}
+	t, err := p.translated(k)
+	if err != nil {
+		return nil, err
+	}
+	program, err := p.program(k.file.Host.Desktop)
+	if err != nil {
+		return nil, err
+	}
+	made := &planLine{Notes: t.Notes}
+	text, err := p.enter(k, t, made)
+	if err != nil {
+		return nil, err
+	}
+	command := []string{program, "--server", made.Server}
+	if p.path != p.plainConfig() {
+		command = append(command, "--config", p.path)
+	}
+	if surface := p.surfaceFor(k.file.Host); surface != "" {
+		command = append(command, "--surface", surface)
+	}
+	change, err := k.file.Wrap(k.entry, t, command)
+	if err != nil {
+		return nil, err
+	}
+	p.after = text
+	made.Where, made.Before, made.After = change.Where, change.Before, change.After
+	if k.entry.Project {
+		made.Notes = append(slices.Clone(made.Notes), "Everybody who uses this file needs mcp-facade, and this entry in a servers file.")
+	}
+	return made, nil
+}
+
+// translated is what becomes of an entry, if it may be wrapped.
+func (c *choice) translated(k pick) (hosts.Translation, error) {
+	switch {
+	case k.entry.Ours:
+		return hosts.Translation{}, errors.New("is wrapped already")
+	case k.entry.Disabled:
+		return hosts.Translation{}, fmt.Errorf("is disabled in %s", k.file.Host.Title)
+	case k.entry.Project && !c.asked(k):
+		return hosts.Translation{}, errors.New("is in a file of the project, which others may use: name it, its host or --file to have it wrapped")
+	}
+	return k.file.Translate(k.entry)
+}
+
+// surfaceFor is the --surface of a host's entries: what was asked for, else "all"
+// where the host itself hides tools.
+func (p *plan) surfaceFor(h hosts.Host) string {
+	if p.o.surface == "" && h.Defers == "yes" {
+		return "all"
+	}
+	return p.o.surface
+}
+
+// enter gives the text of the servers file with the entry of a server, and says
+// its name there. An entry that leads to the same upstream is used as it is.
+func (p *plan) enter(k pick, t hosts.Translation, made *planLine) ([]byte, error) {
+	entry := serverEntry(t)
+	own := cleanServer(k.entry.Name)
+	for i, name := 1, own; ; i++ {
+		switch i {
+		case 1:
+		case 2:
+			name = own + "-" + k.file.Host.Name
+		default:
+			name = fmt.Sprintf("%s-%s-%d", own, k.file.Host.Name, i-1)
+		}
+		known, free := p.known(name)
+		if !free && !sameUpstream(known, name, entry, t.Hide) {
+			continue
+		}
+		made.Server = name
+		if !free {
+			return p.after, nil
+		}
+		text, err := config.AddEntry(p.after, name, entry)
+		made.Added = string(entry)
+		return text, err
+	}
+}
+
+// known is the entry that the servers file has, or is to have, under a name; nil
+// for one that is wrong. free: there is none.
+func (p *plan) known(name string) (s *config.Server, free bool) {
+	f, err := config.Parse(p.path, p.after)
+	if err != nil || !slices.Contains(f.Names(), name) {
+		return nil, true // what is wrong with the file, adding to it says
+	}
+	s, _ = f.Server(name)
+	return s, false
+}
+
+// sameUpstream reports whether an entry leads to the upstream of a new one and
+// hides what that one does. It may have been told since how to log in.
+func sameUpstream(known *config.Server, name string, entry []byte, hide []string) bool {
+	s, err := parsedEntry(name, entry)
+	if err != nil || known == nil {
+		return false
+	}
+	for _, tool := range hide {
+		if !slices.Contains(known.Hide, tool) {
+			return false
+		}
+	}
+	was, is := known.Upstream, s.Upstream
+	if is.OAuth == nil {
+		is.OAuth, is.CredentialID, is.TokenCommand = was.OAuth, was.CredentialID, was.TokenCommand
+	}
+	return reflect.DeepEqual(was, is)
+}
+
+// parsedEntry is a raw entry as it is read from a servers file.
+func parsedEntry(name string, entry []byte) (*config.Server, error) {
+	text, err := config.AddEntry(nil, name, entry)
+	if err != nil {
+		return nil, err
+	}
+	f, err := config.Parse("", text)
+	if err != nil {
+		return nil, err
+	}
+	return f.Server(name)
+}
+
+// serverEntry is the entry of the servers file that a translation makes.
+func serverEntry(t hosts.Translation) []byte {
+	b := append([]byte("{\n  \"upstream\": "), bytes.ReplaceAll(bytes.TrimSpace(t.Upstream), []byte("\n"), []byte("\n  "))...)
+	b = append(b, ",\n  \"names\": \"keep\""...)
+	if len(t.Hide) > 0 {
+		b = append(append(b, ",\n  \"hide\": "...), array(t.Hide)...)
+	}
+	return append(b, "\n}"...)
+}
+
+// cleanServer is the name of a host's server as one that a servers file can have.
+func cleanServer(name string) string {
+	name = strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case r == '/' || r == '\\':
+			return '-'
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, name))
+	const longest = 80 // bytes, so that a host's name can follow
+	if len(name) > longest {
+		name = strings.TrimSpace(strings.ToValidUTF8(name[:longest], ""))
+	}
+	if name == "" {
+		return "server"
+	}
+	return name
+}
+
+// carryOut shows the plan and, with --write, does it. verb is what is done.
+func (p *plan) carryOut(verb string) error {
+	if !p.o.json {
+		p.show()
+	}
+	if p.o.write {
+		p.write()
+	}
+	if p.o.json {
+		p.errs = append(p.errs, printJSON(p.stdout, planReport{p.path, p.lines, p.backups}))
+	}
+	p.hints(verb)
+	return errors.Join(p.errs...)
+}
+
+// show prints the differences, and on stderr what else is to be known.
+func (p *plan) show() {
+	for _, l := range p.lines {
+		if l.Reason == "" {
+			printDiff(p.stdout, l.File, l.Where, l.Before, l.After)
+		}
+	}
+	for _, l := range p.lines {
+		if l.Added != "" {
+			printDiff(p.stdout, p.path, l.Server, "", string(wire.AppendString(nil, l.Server))+": "+l.Added)
+		}
+	}
+	for _, l := range p.lines {
+		about := fmt.Sprintf("%s: %s: ", l.Host, compact.Line(l.Name))
+		if l.Reason != "" && !l.named { // those that were named are errors
+			fmt.Fprintf(p.stderr, "%sskipped: %s (%s)\n", about, l.Reason, l.File)
+		}
+		for _, n := range l.Notes {
+			fmt.Fprintln(p.stderr, about+compact.Line(n))
+		}
+	}
+}
+
+// printDiff shows how one place of a file changes.
+func printDiff(w io.Writer, path, where, before, after string) {
+	name := path + " " + compact.Line(where)
+	text := diff.Diff(name, lined(before), name, lined(after))
+	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff …"
+	for line := range bytes.Lines(text) {
+		inner := bytes.TrimLeft(line, "+- \t")
+		fmt.Fprintf(w, "%s%s\n", line[:len(line)-len(inner)], compact.Line(string(inner)))
+	}
+}
+
+// lined is a text that ends its last line.
+func lined(text string) []byte {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return []byte(text)
+	}
+	return []byte(text + "\n")
+}
+
+// write writes the servers file and then those of the hosts: a host never starts
+// what is not in the servers file yet.
+func (p *plan) write() {
+	if err := p.writeServers(); err != nil {
+		p.errs = append(p.errs, err)
+		return
+	}
+	for _, f := range p.changed {
+		p.writeHost(f)
+	}
+}
+
+func (p *plan) writeServers() error {
+	if bytes.Equal(p.before, p.after) {
+		return nil
+	}
+	if err := config.Replace(p.path, p.before, p.after); err != nil {
+		return err
+	}
+	p.wrote(p.path, "")
+	return nil
+}
+
+func (p *plan) writeHost(f *hosts.File) {
+	backup, err := f.Write(time.Now())
+	if err != nil {
+		p.errs = append(p.errs, err)
+		return
+	}
+	p.wrote(f.Path, backup)
+}
+
+// wrote says what was written.
+func (p *plan) wrote(path, backup string) {
+	p.backups = append(p.backups, backupLine{path, backup})
+	switch {
+	case p.o.json:
+	case backup == "":
+		fmt.Fprintln(p.stdout, "wrote", path)
+	default:
+		fmt.Fprintf(p.stdout, "wrote %s\n      before: %s\n", path, backup)
+	}
+}
+
+// hints end what is said on stderr.
+func (p *plan) hints(verb string) {
+	if verb == "unwrap" {
+		p.tellKept()
+	}
+	switch {
+	case len(p.changed) == 0:
+		fmt.Fprintf(p.stderr, "mcp-facade: there is nothing to %s\n", verb)
+	case !p.o.write:
+		fmt.Fprintln(p.stderr, "mcp-facade: nothing was changed; add --write")
+	case len(p.backups) > 0 && verb == "wrap":
+		fmt.Fprintln(p.stderr, "mcp-facade: restart the hosts; mcp-facade unwrap undoes it")
+	}
+}
+
+// nearestName is the name that is most like a word, or "".
+func nearestName(word string, names []string) string {
+	page := []byte(`{"tools":[`)
+	for i, name := range names {
+		if i > 0 {
+			page = append(page, ',')
+		}
+		page = append(wire.AppendString(append(page, `{"name":`...), name), '}')
+	}
+	return nearestOf(word, append(page, "]}"...))
+}
+
+// upstreamOf is the raw upstream of a server in a servers file; nil: it is not
+// there.
+func upstreamOf(path, name string) []byte {
+	text, err := config.Text(path)
+	if err != nil {
+		return nil
+	}
+	raw := config.RawUpstream(text, name)
+	if !gjson.ParseBytes(raw).IsObject() {
+		return nil
+	}
+	return raw
+}

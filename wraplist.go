@@ -1,0 +1,337 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"mcp-facade/compact"
+	"mcp-facade/facade/config"
+	"mcp-facade/facade/hosts"
+)
+
+// listedAtOnce is how many servers are listed at the same time. Each may be a
+// program that is downloaded first.
+const listedAtOnce = 4
+
+// A wrapLine is one server of one host, and what wrapping is worth there.
+type wrapLine struct {
+	Host      string `json:"host"`
+	File      string `json:"file"`
+	Scope     string `json:"scope"`
+	Name      string `json:"name"`
+	Transport string `json:"transport"` // "stdio", "http" or "sse"
+	State     string `json:"state"`     // "wrapped", "not wrapped" or "cannot be wrapped"
+	Reason    string `json:"reason"`    // why it cannot be; "" when it can
+	Defers    string `json:"defers"`    // whether the host defers tools by itself: "yes", "by model" or ""
+	Tools     *int   `json:"tools"`     // null: not known
+	Without   *int   `json:"without"`   // tokens without mcp-facade, in this host
+	With      *int   `json:"with"`      // tokens with it
+	Saves     *int   `json:"saves"`     // the difference; below 0 where it costs more
+	Problem   string `json:"problem"`   // why that is not known; "" when it is
+
+	server *config.Server // to be listed; nil: it is not
+	env    *env           // as the host would start it
+}
+
+// The states of a host's server.
+const (
+	stateWrapped   = "wrapped"
+	stateNot       = "not wrapped"
+	stateUnwrapped = "cannot be wrapped"
+)
+
+// A wrapReport is what wrap --list --json prints.
+type wrapReport struct {
+	Servers   []*wrapLine `json:"servers"`
+	Estimator string      `json:"estimator"`
+	Notes     []string    `json:"notes"`
+}
+
+// wrapList lists the servers of the hosts, what they cost a model and what
+// wrapping saves.
+func (e *env) wrapList(ctx context.Context, o *options, args []string) error {
+	p, err := e.plan(o, args)
+	if err != nil {
+		return err
+	}
+	r := wrapReport{Servers: []*wrapLine{}, Estimator: estimator}
+	for _, k := range p.picks {
+		r.Servers = append(r.Servers, p.wrapLine(k))
+	}
+	e.count(ctx, r.Servers)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.Notes = deferNotes(r.Servers)
+	if o.json {
+		return errors.Join(append(p.errs, printJSON(e.stdout, r))...)
+	}
+	if len(r.Servers) == 0 && len(p.errs) == 0 {
+		fmt.Fprintln(e.stderr, "mcp-facade: no server is in any file of a known host")
+	}
+	r.print(e.stdout)
+	return errors.Join(p.errs...)
+}
+
+// wrapLine is what the files say of a server.
+func (p *plan) wrapLine(k pick) *wrapLine {
+	h, entry := k.file.Host, k.entry
+	l := &wrapLine{Host: h.Name, File: k.file.Path, Scope: entry.Scope, Name: entry.Name, Defers: h.Defers, State: stateNot}
+	l.Transport = "stdio"
+	if entry.URL != "" {
+		l.Transport = cmp.Or(entry.Transport, "http")
+	}
+	s, added, err := p.listedAs(k)
+	switch {
+	case entry.Ours:
+		l.State = stateWrapped
+	case err != nil:
+		l.State, l.Reason = stateUnwrapped, reason(err)
+	}
+	switch {
+	case err != nil:
+		l.Problem = reason(err)
+		return l
+	case entry.Disabled:
+		l.Problem = "not started: it is disabled in " + h.Title
+	case entry.Project && !k.named:
+		l.Problem = "not started: others may have written the file; name the server to have it started"
+	default:
+		l.server = s
+		p.setFolder(s, entry)
+		if l.env, l.Problem = p.asHost(h, entry, added); l.Problem != "" {
+			l.server = nil
+		}
+	}
+	s.Surface = cmp.Or(p.surfaceOf(k), s.Surface)
+	return l
+}
+
+// surfaceOf is the --surface that an entry has or would have, "" if none.
+func (p *plan) surfaceOf(k pick) string {
+	if !k.entry.Ours {
+		return p.surfaceFor(k.file.Host)
+	}
+	if at := slices.Index(k.entry.Args, "--surface"); at >= 0 && at+1 < len(k.entry.Args) {
+		return k.entry.Args[at+1]
+	}
+	return ""
+}
+
+// listedAs is the entry of the servers file by which a server is listed, and the
+// variables that the host's entry would get: the entry that it has already, or
+// that it would have.
+func (p *plan) listedAs(k pick) (*config.Server, []hosts.Var, error) {
+	if k.entry.Ours {
+		s, err := p.served(k.entry)
+		return s, nil, err
+	}
+	t, err := k.file.Translate(k.entry)
+	if err != nil {
+		return nil, nil, err
+	}
+	made := &planLine{}
+	if _, err := p.enter(k, t, made); err != nil {
+		return nil, nil, err
+	}
+	s, err := parsedEntry(made.Server, serverEntry(t))
+	return s, t.Env, err
+}
+
+// served is the server that an entry of ours serves.
+func (p *plan) served(entry hosts.Entry) (*config.Server, error) {
+	if entry.Server == "" {
+		return nil, errors.New("it is served in place, without a servers file")
+	}
+	f, err := config.Load(p.absolute(cmp.Or(entry.Config, p.path)))
+	if err != nil {
+		return nil, err
+	}
+	return f.Server(entry.Server)
+}
+
+// setFolder has a server started in the folder in which the host starts it.
+func (p *plan) setFolder(s *config.Server, entry hosts.Entry) {
+	folder := cmp.Or(entry.Cwd, entry.Scope)
+	if folder == "" || s.Upstream.Command == "" || s.Upstream.Cwd != "" {
+		return
+	}
+	if info, err := os.Stat(p.absolute(folder)); err == nil && info.IsDir() {
+		s.Upstream.Cwd = p.absolute(folder)
+	}
+}
+
+// asHost is the world in which a host would start us for an entry, or why it
+// cannot be had.
+func (p *plan) asHost(h hosts.Host, entry hosts.Entry, added []hosts.Var) (_ *env, problem string) {
+	e := *p.env
+	e.environ = slices.Clone(e.environ)
+	for _, v := range slices.Concat(entry.Env, added) {
+		value, ok := p.expanded(v.Value)
+		if !ok {
+			return nil, fmt.Sprintf("not started: %s of its entry is what only %s replaces, or a variable that is not set", compact.Line(v.Name), h.Title)
+		}
+		e.environ = append(e.environ, v.Name+"="+value)
+	}
+	if entry.Scope != "" {
+		e.cwd = entry.Scope
+	}
+	return &e, ""
+}
+
+// expanded replaces ${X} and ${env:X} in a value as most hosts do. What else a
+// host knows, we do not.
+func (p *plan) expanded(value string) (_ string, known bool) {
+	known = !strings.Contains(value, "{file:")
+	replace := func(name string) string {
+		name = strings.TrimPrefix(name, "env:")
+		v := p.variable(name)
+		known = known && v != ""
+		return v
+	}
+	text := expandBraces(value, "${", replace)
+	text = expandBraces(text, "{env:", replace)
+	return text, known
+}
+
+// expandBraces replaces each name in braces that open in one way.
+func expandBraces(text, open string, value func(name string) string) string {
+	var b strings.Builder
+	for {
+		before, rest, opened := strings.Cut(text, open)
+		name, after, closed := strings.Cut(rest, "}")
+		if !opened || !closed {
+			return b.String() + text
+		}
+		b.WriteString(before + value(name))
+		text = after
+	}
+}
+
+// count lists the servers and fills in what they cost, several at once.
+func (e *env) count(ctx context.Context, lines []*wrapLine) {
+	var wg sync.WaitGroup
+	free := make(chan struct{}, min(listedAtOnce, max(2, runtime.NumCPU())))
+	for _, l := range lines {
+		if l.server == nil {
+			continue
+		}
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			l.count(ctx)
+		})
+	}
+	wg.Wait()
+}
+
+// count fills in what the server costs a model of this host.
+func (l *wrapLine) count(ctx context.Context) {
+	o, s := &options{}, l.server
+	if _, _, err := l.env.cached(o, s); err != nil {
+		fmt.Fprintf(l.env.stderr, "%s: %s: listing its tools…\n", l.Host, compact.Line(l.Name))
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.StartTimeout)
+	defer cancel()
+	list, err := l.env.surface(ctx, o, s)
+	if err != nil {
+		l.Problem = reason(err)
+		if ctx.Err() == context.DeadlineExceeded {
+			l.Problem = fmt.Sprintf("no answer in %v", s.StartTimeout)
+		}
+		return
+	}
+	c, err := l.env.stored(o, s)
+	if err != nil {
+		l.Problem = reason(err)
+		return
+	}
+	f := figuresOf(s.Name, c, list)
+	l.Tools, l.Without, l.With = &f.Catalog.Tools, &f.Catalog.Tokens, &f.Surface.Tokens
+	if l.Defers == "yes" {
+		l.Without, l.With = &f.Names.Tokens, &f.Deferred.Tokens
+	}
+	saves := *l.Without - *l.With
+	l.Saves = &saves
+}
+
+// deferNotes say where hosts spare a model the tools by themselves.
+func deferNotes(lines []*wrapLine) []string {
+	notes := []string{}
+	for _, h := range hosts.All() {
+		if !slices.ContainsFunc(lines, func(l *wrapLine) bool { return l.Host == h.Name }) {
+			continue
+		}
+		switch h.Defers {
+		case "yes":
+			notes = append(notes, h.Title+" defers tools by itself: until a tool is searched for, a model is shown its name only, which is what is counted here. Little is gained there.")
+		case "by model":
+			notes = append(notes, h.Title+" defers tools by itself with some models. Little is gained with those; counted is what the others are shown.")
+		}
+	}
+	return notes
+}
+
+// print shows the list to a person.
+func (r *wrapReport) print(out io.Writer) {
+	if len(r.Servers) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "What a model is shown at the start (tokens: %ss)\n\n", r.Estimator)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "HOST\tSERVER\tVIA\tTOOLS\tWITHOUT\tWITH\tSAVES\tSTATE")
+	for _, l := range r.Servers {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Host, compact.Line(l.Name), l.Transport, l.numbers(), l.state())
+	}
+	w.Flush()
+	r.printFiles(out)
+	printNotes(out, r.Notes)
+}
+
+// printFiles names the files, each once.
+func (r *wrapReport) printFiles(out io.Writer) {
+	fmt.Fprintln(out)
+	seen := map[string]bool{}
+	for _, l := range r.Servers {
+		where := l.File
+		if l.Scope != "" {
+			where += " (" + compact.Line(l.Scope) + ")"
+		}
+		if line := fmt.Sprintf("  %s: %s\n", l.Host, where); !seen[line] {
+			seen[line] = true
+			fmt.Fprint(out, line)
+		}
+	}
+}
+
+// numbers are the line's columns with numbers.
+func (l *wrapLine) numbers() string {
+	if l.Tools == nil {
+		return "–\t–\t–\t–"
+	}
+	saves := "nothing"
+	if n := *l.Saves; n > 0 {
+		saves = fmt.Sprintf("%d (%d %%)", n, 100*n / *l.Without)
+	}
+	return fmt.Sprintf("%d\t%d\t%d\t%s", *l.Tools, *l.Without, *l.With, saves)
+}
+
+// state is the line's last column.
+func (l *wrapLine) state() string {
+	switch {
+	case l.Reason != "":
+		return l.State + ": " + l.Reason
+	case l.Problem != "":
+		return l.State + "; " + l.Problem
+	}
+	return l.State
+}
