@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,56 +18,40 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// agentsVar names a folder with one folder for each host, in each of which npm
-// has installed it: "codex", "claude-code", "opencode", "tiny-agents".
-const agentsVar = "E2E_HOSTS"
-
 // An agent is a host with a model of its own choice.
 type agent struct {
-	name   string
-	folder string   // where agentsVar has it; "": the one of its name
-	file   []string // of its program, in node_modules
-	node   bool     // which Node runs
-	ours   bool     // package.json has it, so that CI must have it
-	asks   bool     // it reads what it is asked from stdin, and goes on until it is interrupted
+	name string
+	file []string // of its program, in node_modules
+	node bool     // which Node runs
+	asks bool     // it reads what it is asked from stdin, and goes on until it is interrupted
 	// idle is said until the meta-tools are there: this host does not wait for its
 	// servers when it defers their tools, and sends the first request without them.
 	idle  turn
 	setup func(t *testing.T, w *world, url string, server command) (args, env []string)
 }
 
-// agents are the hosts that are tried. Those that package.json does not have are
-// too large for every run.
+// agents are the hosts that are tried.
 func agents() []agent {
 	claude := []string{"@anthropic-ai", "claude-code-linux-x64", "claude"}
 	return []agent{
-		{name: "tiny-agents", file: []string{"@huggingface", "tiny-agents", "dist", "cli.js"}, node: true, ours: true, asks: true, setup: tinyAgents},
-		{name: "opencode", file: []string{"opencode-linux-x64-baseline", "bin", "opencode"}, ours: true, setup: openCode},
+		{name: "tiny-agents", file: []string{"@huggingface", "tiny-agents", "dist", "cli.js"}, node: true, asks: true, setup: tinyAgents},
+		{name: "opencode", file: []string{"opencode-linux-x64-baseline", "bin", "opencode"}, setup: openCode},
 		{name: "codex", file: []string{"@openai", "codex-linux-x64", "vendor", "x86_64-unknown-linux-musl", "bin", "codex"}, setup: codex},
 		{name: "claude-code", file: claude, setup: claudeCode},
-		{name: "claude-code that defers", folder: "claude-code", file: claude, idle: turn{tool: "ToolSearch", args: `{"query":"approve an invoice"}`}, setup: func(t *testing.T, w *world, url string, server command) (args, env []string) {
+		{name: "claude-code that defers", file: claude, idle: turn{tool: "ToolSearch", args: `{"query":"approve an invoice"}`}, setup: func(t *testing.T, w *world, url string, server command) (args, env []string) {
 			args, env = claudeCode(t, w, url, server)
 			return args, append(env, "ENABLE_TOOL_SEARCH=true")
 		}},
 	}
 }
 
-// program is the agent's program. Without it the test is skipped, or fails in CI,
-// if package.json has it.
+// program is the agent's program. Without it the test is skipped, or fails in CI.
 func (a agent) program(t *testing.T) []string {
 	t.Helper()
 	if !a.node && (runtime.GOOS != "linux" || runtime.GOARCH != "amd64") {
 		t.Skip("its program is for Linux on amd64")
 	}
-	path := filepath.Join(append([]string{os.Getenv(agentsVar), cmp.Or(a.folder, a.name), "node_modules"}, a.file...)...)
-	_, err := os.Stat(path)
-	switch {
-	case os.Getenv(agentsVar) != "" && err == nil:
-	case a.ours:
-		path = module(t, a.file...)
-	default:
-		t.Skipf("needs %s in the folder that %s names", cmp.Or(a.folder, a.name), agentsVar)
-	}
+	path := module(t, a.file...)
 	if a.node {
 		return []string{"node", path}
 	}

@@ -18,8 +18,9 @@
 //     client, and there is the inspector) in front of a server from npm.
 //   - agents_test.go lets real hosts find and run one of 204 tools, which
 //     manyserver_test.go has, with a model that model_test.go plays: what the host
-//     shows its model is what counts, and -v prints what that costs. E2E_HOSTS names
-//     a folder with hosts that are too large to be installed here (agentsVar).
+//     shows its model is what counts, and -v prints what that costs.
+//   - wrap_test.go has wrap put the facade into the files of real hosts, which then
+//     list and start their servers, and unwrap take it out again.
 //   - catalogs_test.go has go-sdk and the TypeScript SDK (lists.mjs) list the tools
 //     of every captured catalog in ../shared, which an upstream here replays. It
 //     skips without them; go-sdk's half needs no Node.
@@ -40,7 +41,7 @@
 // where CI=true. The inspector declares Node 22; its command line runs on Node 20,
 // and npm says so with a warning. package.json overrides vite, which only the
 // inspector's web page uses, so that npm ci needs no package that is not
-// published everywhere. Node 22 and OpenCode are packages with nothing but a
-// program, for one platform each: they need no script, and npm leaves those of
-// other platforms out.
+// published everywhere. Node 22, OpenCode, Codex and Claude Code are packages with
+// nothing but a program, for one platform each: they need no script, and npm
+// leaves those of other platforms out.
 package e2e
