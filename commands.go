@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-facade/catalog"
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/upstream"
@@ -168,7 +169,11 @@ func (e *env) fetch(ctx context.Context, o *options, s *config.Server) error {
 func (e *env) meta(ctx context.Context, o *options, s *config.Server, kind string, params []byte) error {
 	s.Surface, s.Auto, s.Used = "meta", false, nil
 	s.Split, s.ConfirmBy = false, config.ByFlag
-	return e.withHost(ctx, o, s, slog.LevelError, func(h *host) error {
+	as := catalog.Head{} // who calls can do nothing that an upstream may ask for
+	if kind != "call" {
+		as, _, _ = e.cached(o, s)
+	}
+	return e.withHost(ctx, o, s, as, func(h *host) error {
 		list, err := h.tools()
 		if err != nil {
 			return err
@@ -181,10 +186,11 @@ func (e *env) meta(ctx context.Context, o *options, s *config.Server, kind strin
 	})
 }
 
-// withHost runs fn as the host of a server, opened in this process.
-func (e *env) withHost(ctx context.Context, o *options, s *config.Server, level slog.Level, fn func(h *host) error) error {
-	h := inProcess(ctx, s.Name, e.facadeOptions(o, s, level))
-	_, err := h.open()
+// withHost runs fn as a host of a server that is served in this process: as the
+// one that a stored view is of, if there is one.
+func (e *env) withHost(ctx context.Context, o *options, s *config.Server, as catalog.Head, fn func(h *host) error) error {
+	h := inProcess(ctx, s.Name, e.facadeOptions(o, s, slog.LevelError))
+	err := h.openAs(as)
 	if err == nil {
 		err = fn(h)
 	}

@@ -38,6 +38,7 @@ func complete(_ context.Context, e *env, _ *options, args []string) error {
 	}
 	for _, c := range found {
 		if c.legible() && (s.picks || strings.HasPrefix(c.flag+c.text, t.word)) {
+			c.does = brief(c.does)
 			fmt.Fprintln(e.stdout, s.line(t, c))
 		}
 	}
@@ -48,7 +49,7 @@ func complete(_ context.Context, e *env, _ *options, args []string) error {
 type candidate struct {
 	flag string // "--server=", if it is the value of a flag in the same word
 	text string
-	does string // what it is, in a few words; "" if there is nothing to say
+	does string // what it is; "" if there is nothing to say
 }
 
 // legible reports whether all of a name can be read: one of others that has
@@ -142,7 +143,7 @@ func (l *line) flags() (found []candidate) {
 	for _, f := range allFlags() {
 		again := f.name == "header" || !slices.Contains(l.o.given, f.name)
 		if l.command.takes(f.name) && again && (f.name != "version" || l.command.name == "") {
-			found = append(found, candidate{text: "--" + f.name, does: brief(f.does)})
+			found = append(found, candidate{text: "--" + f.name, does: f.does})
 		}
 	}
 	return found
@@ -156,7 +157,7 @@ func (l *line) commands() (found []candidate) {
 	for _, c := range commands() {
 		wrong := slices.ContainsFunc(l.o.given, func(flag string) bool { return !c.takes(flag) })
 		if c.group != "" && !wrong {
-			found = append(found, candidate{text: c.name, does: brief(c.does)})
+			found = append(found, candidate{text: c.name, does: c.does})
 		}
 	}
 	return found
@@ -263,7 +264,7 @@ func (e *env) toolNames(l *line) (found []candidate) {
 	}
 	for _, t := range c.Tools() {
 		if !config.Match(s.Hide, t.Name) {
-			found = append(found, candidate{text: t.Name, does: brief(t.Description)})
+			found = append(found, candidate{text: t.Name, does: t.Description})
 		}
 	}
 	return found
@@ -278,5 +279,6 @@ func (e *env) fromHome(o *options) *options {
 	return &c
 }
 
-// brief is what fits beside a candidate.
-func brief(text string) string { return compact.Sentence(flat(text), 60) }
+// brief is what fits beside a candidate. Thousands are made while somebody waits,
+// so no more is read of a text than may be shown.
+func brief(text string) string { return compact.Sentence(flat(text[:min(len(text), 4*60)]), 60) }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"syscall"
 
 	"github.com/spf13/pflag"
 )
@@ -92,7 +95,7 @@ func dispatch(ctx context.Context, e *env, args []string) error {
 // read finds the command and the words that are for it.
 func (o *options) read(args []string) (command, []string, error) {
 	words, err := o.parse(args, false)
-	if err == nil && len(words) > 0 && words[0] == "help" {
+	for err == nil && len(words) > 0 && words[0] == "help" {
 		o.help, words = true, words[1:]
 	}
 	if err != nil || len(words) == 0 {
@@ -125,8 +128,33 @@ func unknown(word string) error {
 	return err
 }
 
-// do runs a command, or shows what is asked for in its place.
+// A printout is what a command writes to stdout, and why not all of it has arrived.
+type printout struct {
+	io.Writer
+	err error
+}
+
+func (p *printout) Write(b []byte) (int, error) {
+	n, err := p.Writer.Write(b)
+	if errors.Is(err, syscall.EPIPE) { // whoever reads it has enough
+		return len(b), nil
+	}
+	p.err = cmp.Or(p.err, err)
+	return n, err
+}
+
+// do runs a command. One whose answer could not be written has failed.
 func (c command) do(ctx context.Context, e *env, o *options, words []string) error {
+	if c.group == "" || c.name == "" && !o.help && !o.version { // it speaks a protocol
+		return c.say(ctx, e, o, words)
+	}
+	told, out := *e, &printout{Writer: e.stdout}
+	told.stdout = out
+	return cmp.Or(c.say(ctx, &told, o, words), out.err)
+}
+
+// say runs a command, or shows what is asked for in its place.
+func (c command) say(ctx context.Context, e *env, o *options, words []string) error {
 	switch {
 	case o.help && (c.name == "" || c.group == ""):
 		fmt.Fprint(e.stdout, helpText())

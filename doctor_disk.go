@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
+	"strings"
 
 	"mcp-facade/catalog"
 )
@@ -22,7 +22,11 @@ func checkDisk(c *checkup) (all []finding) {
 		return nil
 	}
 	for _, root := range []string{c.cacheDir, c.stateDir} {
-		if f, ok := c.left(root, key); ok {
+		f := finding{Level: levelOK, About: root, What: bytesOf(treeSize(root))}
+		if root == c.cacheDir && c.o.config == "" {
+			c.left(&f, key)
+		}
+		if treeSize(root) > 0 {
 			all = append(all, f)
 		}
 	}
@@ -32,9 +36,10 @@ func checkDisk(c *checkup) (all []finding) {
 // folderName is how the folder of an upstream is named.
 var folderName = regexp.MustCompile(`^[a-z0-9-]+-[0-9a-f]{16}$`)
 
-// left is about the folders below root that no entry of the file has. There is
-// nothing to say of a root that holds nothing.
-func (c *checkup) left(root string, key []byte) (finding, bool) {
+// left adds to a finding what it is to say of the folders of the cache that no
+// entry of the file has. Those of the state are no concern: what the user has
+// accepted of another file's servers is not for us to take away.
+func (c *checkup) left(f *finding, key []byte) {
 	used := map[string]bool{}
 	for _, name := range c.file.Names() {
 		s, err := c.file.Server(name)
@@ -43,30 +48,28 @@ func (c *checkup) left(root string, key []byte) (finding, bool) {
 		}
 		for _, l := range append(c.loans(name), loan{}) {
 			environ := slices.Concat(c.environ, l.vars)
-			used[catalog.IdentityDir(root, name, s.Identity(environ), key)] = true
+			used[catalog.IdentityDir(c.cacheDir, name, s.Identity(environ), key)] = true
 		}
 	}
-	entries, _ := os.ReadDir(root)
+	entries, _ := os.ReadDir(c.cacheDir)
 	var stray []string
 	size := int64(0)
 	for _, entry := range entries {
-		path := filepath.Join(root, entry.Name())
+		path := filepath.Join(c.cacheDir, entry.Name())
 		if entry.IsDir() && folderName.MatchString(entry.Name()) && !used[path] {
 			stray = append(stray, path)
 			size += treeSize(path)
 		}
 	}
-	total := treeSize(root)
-	f := finding{Level: levelOK, About: root, What: bytesOf(total)}
-	if len(stray) > 0 {
-		f.Level, f.What = levelNote, fmt.Sprintf("%s, of which %s in %s belong to no entry of the servers file", f.What, bytesOf(size), plural(len(stray), "folder"))
-		f.Why = "they are of servers started in place or by another file, or of an entry as it was before"
-		f.Do = "rm -r"
-		for _, path := range stray[:min(len(stray), maxNamed)] {
-			f.Do += " " + quotedPath(path)
-		}
+	if stray == nil {
+		return
 	}
-	return f, total > 0
+	f.Level, f.What = levelNote, fmt.Sprintf("%s, of which %s in %s belong to no entry of the servers file", f.What, bytesOf(size), plural(len(stray), "folder"))
+	f.Why = "they are of servers started in place or by another file, which would be listed anew, or of an entry as it was before"
+	f.Do = "rm -r"
+	for _, path := range stray[:min(len(stray), maxNamed)] {
+		f.Do += " " + quotedPath(path)
+	}
 }
 
 // folder is where something of the server is kept below root; "" without a key.
@@ -104,10 +107,14 @@ func bytesOf(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// quotedPath is a path as a shell takes it.
+// quotedPath is a path, or another word, as a shell takes it: where that will do
+// in the quotes that every shell has.
 func quotedPath(path string) string {
-	if regexp.MustCompile(`^[\w/.:~-]+$`).MatchString(path) {
+	switch {
+	case regexp.MustCompile(`^[\w/.:][\w/.:~-]*$`).MatchString(path):
 		return path
+	case !strings.ContainsAny(path, "\"$`!%"):
+		return `"` + path + `"`
 	}
-	return strconv.Quote(path)
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

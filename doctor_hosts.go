@@ -106,7 +106,12 @@ func (h *hostEntry) called() string {
 
 // again is how the entry is written anew.
 func (h *hostEntry) again() string {
-	return fmt.Sprintf("mcp-facade unwrap %s %s, then wrap it again", h.file.host.Name, h.Name)
+	return h.unwrap() + ", then wrap it again"
+}
+
+// unwrap is how the entry is put back.
+func (h *hostEntry) unwrap() string {
+	return fmt.Sprintf("mcp-facade unwrap %s %s", h.file.host.Name, quotedPath(h.Name))
 }
 
 // program is about the command of the entry.
@@ -213,7 +218,7 @@ func (h *hostEntry) target(files map[string]*config.File) []finding {
 		all := h.findings(levelProblem, h.Server, err)
 		for i := range all {
 			all[i].What, all[i].Why = fmt.Sprintf("%s serves %s", h.called(), h.Server), strings.TrimPrefix(all[i].What, "look up: ")
-			all[i].Do = fmt.Sprintf("correct --server in it, or: mcp-facade unwrap %s %s", h.file.host.Name, h.Name)
+			all[i].Do = "correct --server in it, or: " + h.unwrap()
 		}
 		return all
 	}

@@ -26,8 +26,8 @@ const levelSilent = slog.LevelError + 1
 const probesAtOnce = 4
 
 // probeWait is how long server/discover may stay without an answer of a server
-// that has opened in the legacy era, beyond the time that took. A Facade waits
-// as long for it.
+// that has opened in the legacy era, beyond the time that took, or of one that has
+// said nothing in that era. A Facade waits as long for the first.
 const probeWait = 5 * time.Second
 
 // maxProbePages bounds a list whose cursors never end.
@@ -37,6 +37,7 @@ const maxProbePages = 1000
 type attempt struct {
 	unstarted bool // it could not be started, or there is no way to it
 	answered  bool
+	silent    bool          // it had all the time there was
 	era       string        // of the server, by its answer to server/discover: "legacy", "modern" or "" for neither
 	version   string        // the protocol version that it has chosen, or its newest
 	refused   string        // what it has refused the handshake with; "" if it has not
@@ -80,7 +81,7 @@ func (p *patient) probe(ctx context.Context) {
 	p.asked = true
 	limit := p.server.StartTimeout
 	p.legacy = p.attempt(ctx, d, limit, legacyTalk)
-	if p.legacy.opened() {
+	if p.legacy.opened() || !p.legacy.answered {
 		limit = min(limit, p.legacy.took+probeWait)
 	}
 	if !p.legacy.unstarted {
@@ -137,6 +138,7 @@ func (p *patient) attempt(ctx context.Context, d *dialer, limit time.Duration, t
 		return attempt{unstarted: true, err: err}
 	}
 	a, t := attempt{}, newTalker(p.server, conn, began, limit)
+	t.slow = p.watch() + `; or a longer "startTimeout" for it in the servers file`
 	talk(ctx, t, &a)
 	t.close()
 	return a
@@ -148,6 +150,7 @@ type talker struct {
 	conn    upstream.Conn
 	began   time.Time
 	limit   time.Duration // for the first answer, from began
+	slow    string        // what to do about a server that takes longer
 	id      int
 	answers chan reply
 	over    chan struct{} // closed when nobody waits for answers any more
@@ -228,7 +231,7 @@ func (t *talker) ask(ctx context.Context, method, params string, from time.Time,
 				return r.m, r.err
 			}
 		case <-late.C:
-			return wire.Message{}, t.failure(method, fmt.Sprintf("no answer in %v", limit), tooSlow(t.server))
+			return wire.Message{}, t.failure(method, fmt.Sprintf("no answer in %v", limit), t.slow)
 		case <-ctx.Done():
 			return wire.Message{}, ctx.Err()
 		}
@@ -244,7 +247,7 @@ func (t *talker) failure(op, text, hint string) error {
 func (t *talker) open(ctx context.Context, a *attempt, method, params string) gjson.Result {
 	m, err := t.ask(ctx, method, params, t.began, t.limit)
 	if m.Raw == nil {
-		a.err = err
+		a.err, a.silent = err, time.Since(t.began) >= t.limit
 		return gjson.Result{}
 	}
 	a.answered, a.took = true, time.Since(t.began)
@@ -335,9 +338,4 @@ func firstWords(text string) string {
 		return string(runes[:maxWords]) + "…"
 	}
 	return string(runes)
-}
-
-// tooSlow is what to do about a server that takes long.
-func tooSlow(s *config.Server) string {
-	return fmt.Sprintf(`mcp-facade tools -v %s, which shows what it says meanwhile; or a longer "startTimeout" for it in the servers file`, s.Name)
 }

@@ -66,7 +66,7 @@ func checkToken(p *patient) []finding {
 	case l == nil:
 		return nil
 	case l.State == "none" || l.State == "needs login":
-		return []finding{{Level: levelProblem, What: l.String(), Why: "it asks for a login, and calls fail until there is one", Do: "mcp-facade login " + p.name}}
+		return []finding{{Level: levelProblem, What: l.String(), Why: "it asks for a login, and calls fail until there is one", Do: "mcp-facade login " + p.again()}}
 	}
 	return []finding{{Level: levelOK, What: l.String()}}
 }
@@ -90,7 +90,7 @@ func checkAnswer(p *patient) []finding {
 			case all[i].Do == "":
 				all[i].Do = p.watch()
 			case p.unauthorized(l.err):
-				all[i].Do = fmt.Sprintf(`add "oauth": true to %s in the servers file, then mcp-facade login %[1]s; or give it a token by "headers" or "tokenCommand"`, p.name)
+				all[i].Do = fmt.Sprintf(`add "oauth": true to %s in the servers file, then mcp-facade login %s; or give it a token by "headers" or "tokenCommand"`, p.name, p.again())
 			}
 		}
 		return all
@@ -99,9 +99,12 @@ func checkAnswer(p *patient) []finding {
 		Do: p.watch()}}
 }
 
+// again is how the server is named to a subcommand.
+func (p *patient) again() string { return p.byName(p.o, p.name) }
+
 // watch is how a person sees what the server does.
 func (p *patient) watch() string {
-	return "mcp-facade tools -v " + p.name + ", which shows what it says meanwhile"
+	return "mcp-facade tools -v " + p.again() + ", which shows what it says meanwhile"
 }
 
 // unauthorized reports whether a server wants a token and its entry has no
@@ -142,7 +145,7 @@ func checkEra(p *patient) (all []finding) {
 	case !l.opened() && m.era == "modern":
 		all = append(all, finding{Level: levelWarning, What: "speaks only the modern era (" + m.version + ")",
 			Why: "a host that opens with initialize gets an error: Codex, OpenCode, Gemini CLI, Qwen Code", Do: "use it from a host that opens with server/discover, as Claude Code and Copilot CLI do"})
-	case l.opened() && !m.answered && m.err != nil:
+	case l.opened() && m.silent:
 		all = append(all, finding{Level: levelNote, What: "gives no answer to server/discover",
 			Why: fmt.Sprintf("a host that asks first waits for it, with the facade %v at most, until it is known", probeWait)})
 	}
@@ -152,7 +155,7 @@ func checkEra(p *patient) (all []finding) {
 	}
 	switch stored := store.Era(); {
 	case stored == "legacy" && m.era == "modern":
-		all = append(all, finding{Level: levelNote, What: "is stored as of the legacy era, and has learnt the modern one", Do: "mcp-facade refresh " + p.name})
+		all = append(all, finding{Level: levelNote, What: "is stored as of the legacy era, and has learnt the modern one", Do: "mcp-facade refresh " + p.again()})
 	case (stored == "modern" || stored == "both") && m.era == "legacy":
 		all = append(all, finding{Level: levelWarning, What: "is stored as of the modern era, and does not speak it any more",
 			Why: "hosts of that era are answered from the cache, and their calls are refused", Do: "rm -r " + quotedPath(p.folder(p.cacheDir))})
@@ -187,7 +190,11 @@ func checkTools(p *patient) []finding {
 	c, warnings := catalog.New(a.pages)
 	var all []finding
 	for _, w := range warnings {
-		all = append(all, finding{Level: levelWarning, What: w, Why: "nobody can call it", Do: "tell its author"})
+		f := finding{Level: levelWarning, What: w, Do: "tell its author"}
+		if strings.Contains(w, "left out") {
+			f.Why = "nobody can call it"
+		}
+		all = append(all, f)
 	}
 	if len(c.Tools()) == 0 {
 		return append(all, finding{Level: levelWarning, What: "lists no tool", Why: "some servers do so until they are logged in or set up", Do: "look at what it wants to be given, as its own documentation says"})
@@ -217,7 +224,7 @@ func checkCache(p *patient) []finding {
 	if p.server == nil {
 		return nil
 	}
-	refresh := "mcp-facade refresh " + p.name
+	refresh := "mcp-facade refresh " + p.again()
 	head, c, err := p.cached(p.o, p.server)
 	switch {
 	case errors.Is(err, errNothingCached) && (!p.talk().opened() || p.losses() != nil):
@@ -270,7 +277,7 @@ func checkDrift(p *patient) []finding {
 	}
 	accepted, err := p.accepted(p.server, key).Load()
 	if err != nil {
-		return []finding{{Level: levelWarning, What: err.Error(), Why: "nobody knows what has changed since", Do: "mcp-facade refresh " + p.name + " --accept"}}
+		return []finding{{Level: levelWarning, What: err.Error(), Why: "nobody knows what has changed since", Do: "mcp-facade refresh " + p.again() + " --accept"}}
 	}
 	if accepted == nil {
 		return nil
@@ -299,7 +306,7 @@ func checkDrift(p *patient) []finding {
 		}
 	}
 	f := finding{Level: levelNote, What: "not as you have accepted it: " + strings.Join(what, "; "), Why: "what a tool says of itself is read by the model",
-		Do: fmt.Sprintf("mcp-facade refresh %s, which shows how; then mcp-facade refresh %[1]s --accept", p.name)}
+		Do: fmt.Sprintf("mcp-facade refresh %s, which shows how; then mcp-facade refresh %[1]s --accept", p.again())}
 	if p.server.Drift == "block" {
 		f.Level, f.Why = levelWarning, `"drift" is "block": those of them that destroy are withheld`
 	}
@@ -325,7 +332,7 @@ func checkStart(p *patient) []finding {
 	if p.warm > 0 {
 		f.Why += "; the facade answers from its cache in " + millis(p.warm)
 	} else {
-		f.Level, f.Do = levelWarning, "mcp-facade refresh "+p.name+", from then on the facade answers at once"
+		f.Level, f.Do = levelWarning, "mcp-facade refresh "+p.again()+", from then on the facade answers at once"
 	}
 	return append(all, f)
 }
@@ -351,7 +358,7 @@ func checkAudit(p *patient) (all []finding) {
 		return nil
 	}
 	for _, why := range facade.Audit(p.server, c) {
-		all = append(all, finding{Level: levelWarning, What: why, Do: "correct the entry of " + p.name + ": mcp-facade tools --all " + p.name + " has the names"})
+		all = append(all, finding{Level: levelWarning, What: why, Do: "correct the entry of " + p.name + ": mcp-facade tools --all " + p.again() + " has the names"})
 	}
 	return all
 }

@@ -217,7 +217,7 @@ func TestDoctorEra(t *testing.T) {
 	legacy := attempt{answered: true, version: "2025-11-25"}
 	refused := attempt{answered: true, refused: "-32601 Method not found", era: "legacy"}
 	modern := attempt{answered: true, era: "modern", version: "2026-07-28"}
-	silent := attempt{err: errors.New("no answer in 5s")}
+	silent := attempt{err: errors.New("no answer in 5s"), silent: true}
 	tests := []struct {
 		name           string
 		stored         string
@@ -228,6 +228,7 @@ func TestDoctorEra(t *testing.T) {
 		{"is content with both", "modern", legacy, modern, ""},
 		{"warns of a modern one alone", "", attempt{answered: true, refused: "-32022 no"}, modern, "warning: speaks only the modern era (2026-07-28)"},
 		{"notes one that leaves a probe alone", "", legacy, silent, "note: gives no answer to server/discover"},
+		{"says nothing of one that fails a probe at once", "", legacy, attempt{err: errors.New("HTTP 404 Not Found")}, ""},
 		{"notes an era that is new", "legacy", legacy, modern, "note: is stored as of the legacy era, and has learnt the modern one |  | mcp-facade refresh acme"},
 		{"warns of an era that is gone", "modern", legacy, refused, "warning: is stored as of the modern era, and does not speak it any more"},
 	}
@@ -438,5 +439,36 @@ func TestDoctorCatalog(t *testing.T) {
 	other, _ := catalog.New([][]byte{[]byte(`{"tools":[{"name":"a","inputSchema":{"x":1}}]}`)})
 	if !sameTools(same, same) || sameTools(same, other) {
 		t.Error("catalogs are not told apart by what is in them")
+	}
+}
+func TestQuotedPath(t *testing.T) {
+	for word, want := range map[string]string{
+		"acme":           "acme",
+		"/home/a/b.json": "/home/a/b.json",
+		"~x":             `"~x"`,
+		"a b":            `"a b"`,
+		`C:\Users\a`:     `"C:\Users\a"`,
+		"it's":           `"it's"`,
+		"$(touch x)":     `'$(touch x)'`,
+		"`x`'s":          "'`x`'\\''s'",
+		"":               `""`,
+	} {
+		if got := quotedPath(word); got != want {
+			t.Errorf("quotedPath(%q) = %s, want %s", word, got, want)
+		}
+	}
+}
+
+// Of a name that is listed twice one tool can be called.
+func TestDoctorLeftOut(t *testing.T) {
+	p := newPatient(t, `{"command":"x"}`)
+	p.asked = true
+	p.legacy = attempt{answered: true, offers: true, listed: 1, pages: [][]byte{[]byte(`{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"a"},5]}`)}}
+	const want = `warning: tool "a" is listed twice: the first is kept |  | tell its author
+warning: an entry of the list is no object: left out: "5" | nobody can call it | tell its author
+ok: 1 tool, listed in 0.0 ms |  | 
+`
+	if got := findingLines(checkTools(p)); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }

@@ -22,10 +22,7 @@ type drift struct {
 
 // drift compares a stored catalog, nil for none, with what is accepted.
 func (e *env) drift(o *options, s *config.Server, c *catalog.Catalog) (d drift) {
-	d.server, d.again = s.Name, o.again(s)
-	if !o.asks() {
-		d.again = s.Name
-	}
+	d.server, d.again = s.Name, e.again(o, s)
 	if c == nil {
 		return d
 	}
@@ -85,7 +82,7 @@ func (d *drift) names(which func(tool string) bool) string {
 	var names []string
 	for _, tool := range d.news {
 		if which(tool) {
-			names = append(names, compact.Line(tool))
+			names = append(names, exactName(tool))
 		}
 	}
 	if more := len(names) - namesShown; more > 0 {

@@ -47,7 +47,7 @@ type cut struct {
 func (e *env) explain(o *options, s *config.Server, c *catalog.Catalog, list []gjson.Result) error {
 	t, ok := c.Lookup(o.explain)
 	if !ok {
-		return noTool(o, s, c)
+		return e.noTool(o, s, c)
 	}
 	x := explainTool(t, compact.Options{Level: facade.Level(s, c), Keep: s.Keep})
 	x.Server = s.Name
@@ -62,10 +62,10 @@ func (e *env) explain(o *options, s *config.Server, c *catalog.Catalog, list []g
 }
 
 // noTool says that a server has no such tool, and which may have been meant.
-func noTool(o *options, s *config.Server, c *catalog.Catalog) error {
-	hint := "mcp-facade tools --all " + o.again(s)
+func (e *env) noTool(o *options, s *config.Server, c *catalog.Catalog) error {
+	hint := "mcp-facade tools --all " + e.again(o, s)
 	if near := c.Nearest(o.explain, 1); len(near) > 0 {
-		hint = "mcp-facade tools --explain " + compact.Line(near[0]) + " " + o.again(s)
+		hint = "mcp-facade tools --explain " + compact.Line(near[0]) + " " + e.again(o, s)
 	}
 	return &upstream.Error{Server: s.Name, Op: "explain", Err: fmt.Errorf("there is no tool %q", o.explain), Hint: hint}
 }

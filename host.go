@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode"
 
+	"mcp-facade/catalog"
 	"mcp-facade/compact"
 	"mcp-facade/facade"
 	"mcp-facade/facade/wire"
@@ -24,6 +25,7 @@ type host struct {
 	out    io.WriteCloser
 	in     *wire.Reader
 	id     int
+	meta   []byte       // what every request of a modern host carries; nil: it is a legacy one
 	close  func() error // ends it; needed once
 }
 
@@ -54,8 +56,24 @@ func newHost(server string, in io.Reader, out io.WriteCloser, close func() error
 }
 
 // open is the handshake; it returns the server's result.
-func (h *host) open() (gjson.Result, error) {
-	r, err := h.request("initialize", []byte(hostOpening))
+func (h *host) open() (gjson.Result, error) { return h.openLike([]byte(hostOpening)) }
+
+// openAs opens as the host did that a stored view is of, so that it is shown the
+// same tools. A modern one has no handshake. An empty head is nobody's.
+func (h *host) openAs(head catalog.Head) (err error) {
+	switch {
+	case head.Opening == nil:
+		_, err = h.open()
+	case head.View.Era == catalog.CommandView().Era:
+		_, err = h.openLike(head.Opening)
+	default:
+		h.meta = head.Opening
+	}
+	return err
+}
+
+func (h *host) openLike(opening []byte) (gjson.Result, error) {
+	r, err := h.request("initialize", opening)
 	if err != nil {
 		return r, err
 	}
@@ -66,6 +84,9 @@ func (h *host) open() (gjson.Result, error) {
 // request sends one request and waits for its result.
 func (h *host) request(method string, params []byte) (gjson.Result, error) {
 	h.id++
+	if h.meta != nil {
+		params = wire.SetMember(params, "_meta", h.meta)
+	}
 	frame := []byte(`{"jsonrpc":"2.0","id":` + strconv.Itoa(h.id) + `,"method":"` + method + `","params":`)
 	frame = append(append(frame, params...), "}\n"...)
 	if _, err := h.out.Write(frame); err != nil {

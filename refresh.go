@@ -2,15 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"mcp-facade/catalog"
-	"mcp-facade/compact"
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
 
@@ -28,11 +31,11 @@ func refresh(ctx context.Context, e *env, o *options, args []string) error {
 		return usage("refresh takes one server")
 	}
 	r, err := e.refreshed(ctx, o, s)
-	if err != nil {
+	if r == nil {
 		return err
 	}
 	if o.json {
-		return printJSON(e.stdout, r)
+		return errors.Join(printJSON(e.stdout, r), err)
 	}
 	for _, c := range r.Changes {
 		printChange(e.stdout, c)
@@ -45,7 +48,7 @@ func refresh(ctx context.Context, e *env, o *options, args []string) error {
 	case !r.Accepted:
 		fmt.Fprintf(e.stderr, "%s: to accept what is listed now: %s\n", s.Name, r.again)
 	}
-	return nil
+	return err
 }
 
 // A changeReport is what refresh --json prints.
@@ -57,7 +60,8 @@ type changeReport struct {
 	again string // the command that accepts them
 }
 
-// refreshed lists the server and makes sure that what it said is stored.
+// refreshed lists the server and makes sure that what it said is stored. With an
+// error there is a report if only some of its views could not be listed.
 func (e *env) refreshed(ctx context.Context, o *options, s *config.Server) (*changeReport, error) {
 	start := time.Now()
 	fo := e.facadeOptions(o, s, slog.LevelError)
@@ -65,18 +69,18 @@ func (e *env) refreshed(ctx context.Context, o *options, s *config.Server) (*cha
 	if o.accept {
 		run = facade.Accept
 	}
-	changes, err := run(ctx, fo)
-	if err != nil {
-		return nil, err
+	changes, failed := run(ctx, fo)
+	if changes == nil {
+		return nil, failed
 	}
 	head, _, err := e.cached(o, s)
-	if err == nil && head.Listed.Before(start) {
+	if err == nil && failed == nil && head.Listed.Before(start) {
 		err = fmt.Errorf("the cache still holds the lists of %s", head.Listed.Format(time.DateTime))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: refresh: nothing new was stored: %w", s.Name, err)
 	}
-	return &changeReport{s.Name, changes, first || o.accept || len(changes) == 0, fo.Refreshing(true)}, nil
+	return &changeReport{s.Name, changes, first || o.accept || len(changes) == 0, fo.Refreshing(true)}, failed
 }
 
 // accepted is where it is kept how the user has accepted the server's tools; nil:
@@ -94,7 +98,9 @@ func (e *env) accepted(s *config.Server, key []byte) *catalog.Accepted {
 func printChange(w io.Writer, c facade.Change) {
 	var words []string
 	for _, p := range c.Parts {
-		words = append(words, string(p.Part))
+		if c.What == "changed" {
+			words = append(words, string(p.Part))
+		}
 	}
 	why := strings.Join(words, ", ")
 	if c.Withheld {
@@ -106,10 +112,23 @@ func printChange(w io.Writer, c facade.Change) {
 	if why != "" {
 		why = "  (" + why + ")"
 	}
-	fmt.Fprintf(w, "%-7s  %s%s\n", c.What, compact.Line(c.Tool), why)
+	fmt.Fprintf(w, "%-7s  %s%s\n", c.What, exactName(c.Tool), why)
 	for _, p := range c.Parts {
 		printPart(w, p)
 	}
+}
+
+// exactName is the name of a tool, in quotes if it could be taken for another one
+// or for words of ours. One that no host takes is cut.
+func exactName(name string) string {
+	const limit = 128
+	if len(name) > limit {
+		return strconv.QuoteToASCII(name[:limit]) + "…"
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII || !plain(r) && r != ':' }) || name == "" {
+		return strconv.QuoteToASCII(name)
+	}
+	return name
 }
 
 // partLines is how many lines of the difference of one part are shown.
@@ -117,18 +136,62 @@ const partLines = 24
 
 // printPart shows how a part of a tool differs.
 func printPart(w io.Writer, p facade.PartChange) {
-	lines := differing(p.Before, p.After)
+	before, after, whole := excerpts(p.Before, p.After)
+	lines := differing(before, after)
 	fmt.Fprintf(w, "    %s\n", p.Part)
 	if len(lines) == 0 {
 		fmt.Fprintln(w, "      only white space differs")
 	}
-	for i, line := range lines {
-		if i == partLines {
-			fmt.Fprintf(w, "      … %s more: --json shows all\n", plural(len(lines)-i, "line"))
-			return
-		}
+	shown, more := selected(lines)
+	for _, line := range shown {
 		fmt.Fprintln(w, strings.TrimRight("      "+line, " "))
 	}
+	switch {
+	case !whole:
+		fmt.Fprintln(w, "      … and more: --json shows all")
+	case more > 0:
+		fmt.Fprintf(w, "      … %s more: --json shows all\n", plural(more, "line"))
+	}
+}
+
+// selected are the lines of a difference that are shown, and how many are not: what
+// has come is shown however much has gone before it.
+func selected(lines []string) (shown []string, more int) {
+	grows := slices.ContainsFunc(lines, func(line string) bool { return line[0] == '+' })
+	gone := 0
+	for _, line := range lines {
+		if line[0] == '-' {
+			gone++
+		}
+		if len(shown) < partLines && (line[0] != '-' || gone <= partLines/2 || !grows) {
+			shown = append(shown, line)
+		} else {
+			more++
+		}
+	}
+	return shown, more
+}
+
+// partBytes is how much of a part is compared for a person.
+const partBytes = 64 << 10
+
+// excerpts are two texts, or of long ones what stands where they begin to differ.
+func excerpts(before, after string) (a, b string, whole bool) {
+	if len(before)+len(after) <= partBytes {
+		return before, after, true
+	}
+	same := 0
+	for same < min(len(before), len(after)) && before[same] == after[same] {
+		same++
+	}
+	from := strings.LastIndexByte(before[:same], '\n') + 1
+	if same-from > partBytes/4 { // it is one long line
+		from = same - 100
+	}
+	part := func(text string) string {
+		return strings.ToValidUTF8(text[from:min(len(text), from+partBytes/2)], "")
+	}
+	return part(before), part(after), false
 }
 
 // differing are the lines in which two texts differ, with those around them. Long

@@ -20,6 +20,7 @@ import (
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/ledger"
+	"mcp-facade/facade/upstream"
 
 	"github.com/tidwall/gjson"
 )
@@ -42,6 +43,8 @@ type serverSaving struct {
 	BreakEven breakEven `json:"breakEven"`
 	Notes     []string  `json:"notes"`
 	Tools     []toolUse `json:"tools"`
+
+	unread int // lines of the ledger
 }
 
 // A missing server is one without a catalog.
@@ -135,8 +138,12 @@ func (e *env) allSavings(ctx context.Context, o *options, r *savingReport) error
 // rootCause is why a server is missing, as far as the line that names it does not
 // say it.
 func rootCause(err error) string {
-	if errors.Is(err, errNothingCached) {
+	var fault *upstream.Error
+	switch {
+	case errors.Is(err, errNothingCached):
 		return errNothingCached.Error()
+	case errors.As(err, &fault):
+		return compact.Line(fault.Op + ": " + fault.Err.Error())
 	}
 	return compact.Line(err.Error())
 }
@@ -149,13 +156,13 @@ func (e *env) savingOf(ctx context.Context, o *options, s *config.Server) (serve
 	}
 	records, unread, err := ledger.Read(e.ledgerPath(s))
 	if err != nil {
-		return serverSaving{}, fmt.Errorf("%s: read the ledger: %w", s.Name, err)
+		return serverSaving{}, unreadLedger(s, err)
 	}
 	list, err := e.asShown(ctx, o, s, "")
 	if err != nil {
 		return serverSaving{}, err
 	}
-	r := serverSaving{Server: s.Name, figures: figuresOf(s.Name, c, list)}
+	r := serverSaving{Server: s.Name, figures: figuresOf(s.Name, c, list), unread: unread}
 	r.Use = activityOf(s, records, unread)
 	r.Tools = toolUses(s, c, list, records)
 	if r.Use != nil {
@@ -168,20 +175,30 @@ func (e *env) savingOf(ctx context.Context, o *options, s *config.Server) (serve
 	return r, nil
 }
 
+// unreadLedger words why the ledger of a server cannot be read.
+func unreadLedger(s *config.Server, err error) error {
+	return &upstream.Error{Server: s.Name, Op: "read the ledger", Err: err, Hint: "again or, if that does not help, with that file moved away; another is begun then"}
+}
+
 // ledgerPath is where the ledger of a server is.
 func (e *env) ledgerPath(s *config.Server) string {
 	return ledger.Path(filepath.Join(e.stateDir, "ledger"), s.Name)
 }
 
-// asShown is the surface of a server whose catalog is cached: of that kind,
-// "meta" or "all", or as the config says. Nothing is started for it.
+// asShown is the surface of a server whose catalog is cached, as the host is shown
+// it whose list that is: of that kind, "meta" or "all", or as the config says.
+// Nothing is started for it.
 func (e *env) asShown(ctx context.Context, o *options, s *config.Server, kind string) (list []gjson.Result, err error) {
 	own := *s
 	own.Surface = cmp.Or(kind, s.Surface)
+	head, _, err := e.cached(o, s)
+	if err != nil {
+		return nil, err
+	}
 	settings := e.facadeOptions(o, &own, slog.LevelError)
 	settings.Dial = nothingStarted
 	h := inProcess(ctx, s.Name, settings)
-	if _, err = h.open(); err == nil {
+	if err = h.openAs(head); err == nil {
 		list, err = h.tools()
 	}
 	return list, errors.Join(err, h.close())
@@ -216,6 +233,8 @@ func (r *serverSaving) remarks(e *env, s *config.Server) []string {
 	switch {
 	case r.Use == nil && (!s.Ledger || e.noLedger):
 		return append(notes, `What was used is not recorded: "ledger" is false or MCP_FACADE_NO_LEDGER is set.`)
+	case r.Use == nil && r.unread > 0:
+		return append(notes, fmt.Sprintf("Of the ledger no line could be read, of %d.", r.unread))
 	case r.Use == nil:
 		return append(notes, "Nothing was recorded yet: once hosts have used "+r.Server+" through mcp-facade, this says how it was used and what came of it.")
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mcp-facade/catalog"
+	"mcp-facade/facade"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/ledger"
 
@@ -277,5 +278,68 @@ func TestPageInBrowser(t *testing.T) {
 	}
 	if got := said.String(); got != "" {
 		t.Error(got)
+	}
+}
+
+// cacheTools stores a list of n tools as a host was given it.
+func (d desk) cacheTools(t *testing.T, s *config.Server, n int, view catalog.View, opening string) {
+	t.Helper()
+	_, store, err := d.store(&options{}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := make([]string, n)
+	for i := range tools {
+		tools[i] = fmt.Sprintf(`{"name":"tool_%d","inputSchema":{"type":"object"}}`, i)
+	}
+	h := catalog.Head{View: view, Opening: []byte(opening), Listed: time.Now(),
+		Handshake: []byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"acme","version":"1"}}`)}
+	pages := [][]byte{[]byte(`{"tools":[` + strings.Join(tools, ",") + `]}`)}
+	if err := store.Save(t.Context(), h, catalog.Lists{"tools/list": pages}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is set against each other is of one list, though hosts that can do more
+// are given more tools.
+func TestReportIsOfOneView(t *testing.T) {
+	d := newDesk(t, `{"acme":{"command":"fake-upstream","surface":"all"}}`)
+	s, _, err := d.target(&options{}, []string{"acme"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.cacheTools(t, s, 2, catalog.CommandView(), hostOpening)
+	for _, host := range []struct {
+		tools                      int
+		era, version, can, opening string
+	}{
+		{3, "legacy", "2025-11-25", `{"roots":{}}`, `{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"h","version":"1"}}`},
+		{4, "modern", "2026-07-28", `{"elicitation":{}}`, `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}`},
+	} {
+		d.cacheTools(t, s, host.tools, catalog.ViewOf(host.era, host.version, []byte(host.can)), host.opening)
+		r, err := d.savingOf(t.Context(), &options{}, s)
+		if err != nil || r.Catalog.Tools != host.tools || r.Surface.Tools != host.tools {
+			t.Errorf("after a %s host: %d tools without, %d with; want %d, %v", host.era, r.Catalog.Tools, r.Surface.Tools, host.tools, err)
+		}
+	}
+}
+
+// Where every tool is shown, "used" would only take some away.
+func TestSuggestWritesNothingWhereEveryToolIsShown(t *testing.T) {
+	d := newDesk(t, `{"acme":{"command":"fake-upstream","hide":["tool_0"]}}`)
+	s, _, err := d.target(&options{}, []string{"acme"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.cacheTools(t, s, 3, catalog.CommandView(), hostOpening)
+	l := ledger.Open(d.ledgerPath(s), nil)
+	for range facade.AutoCalls {
+		l.Add(ledger.Record{Time: time.Now(), Via: ledger.Direct, Tool: "tool_1", Outcome: ledger.OK})
+	}
+	l.Close(t.Context())
+	before, _ := os.ReadFile(d.configFile)
+	code := run(t.Context(), d.env, []string{"suggest", "acme", "--write"})
+	if after, err := os.ReadFile(d.configFile); code != 1 || !strings.Contains(d.err.String(), "every tool is shown now") || string(after) != string(before) || err != nil {
+		t.Errorf("exit code %d, stderr %q, the file has %q, %v", code, d.err, after, err)
 	}
 }

@@ -116,7 +116,7 @@ func (u *activity) add(s *config.Server, r ledger.Record) {
 }
 
 func (u *activity) addCall(way *int, r ledger.Record) {
-	if r.Outcome == ledger.Refused {
+	if !r.IsCall() {
 		u.Refused++
 		return
 	}
@@ -170,14 +170,12 @@ func countTools(records []ledger.Record) map[string]toolCount {
 		}
 		n := counts[r.Tool]
 		switch {
-		case r.Outcome == ledger.Refused || r.Tool == "":
+		case r.Tool == "" || !r.IsCall():
 			continue
 		case r.Via == ledger.Direct:
 			n.direct++
-		case r.Via == ledger.Call:
-			n.via++
 		default:
-			continue
+			n.via++
 		}
 		if r.Outcome != ledger.OK {
 			n.failed++

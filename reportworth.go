@@ -71,11 +71,13 @@ func (e *env) balancesOf(ctx context.Context, o *options, s *config.Server, c *c
 		} else if !ok {
 			f = r.figures
 		}
-		deferred += f.Deferred.Tokens
-		if one.tokens == 0 {
-			one.tokens = f.Surface.Tokens
+		list, loaded := one.tokens, f.Deferred.Tokens
+		if list == 0 {
+			list = f.Surface.Tokens
+		} else if f.Deferred == f.Surface { // such a list is loaded as a whole
+			loaded = list
 		}
-		shown += one.tokens
+		shown, deferred = shown+list, deferred+loaded
 	}
 	n, traffic := r.Use.Sessions, r.Use.tokens()
 	return &balances{

@@ -41,7 +41,7 @@ func serve(ctx context.Context, e *env, o *options, _ []string) error {
 		return err
 	}
 	if e.terminal {
-		fmt.Fprintf(e.stderr, "mcp-facade: %s: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try %s\n", s.Name, o.again(s))
+		fmt.Fprintf(e.stderr, "mcp-facade: %s: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try %s\n", s.Name, e.again(o, s))
 	}
 	debug.SetMemoryLimit(memoryLimit)
 	if e.polled {
@@ -79,14 +79,23 @@ func (e *env) splits(o *options, s *config.Server) error {
 func (o *options) asks() bool { return o.server != "" || o.url != "" || o.inPlace != nil }
 
 // again is how the same server is named to a subcommand.
-func (o *options) again(s *config.Server) string {
+func (e *env) again(o *options, s *config.Server) string {
 	switch {
-	case o.server != "":
-		return s.Name
 	case o.url != "":
 		return "--url URL"
+	case o.inPlace != nil:
+		return "-- COMMAND…"
 	}
-	return "-- COMMAND…"
+	return e.byName(o, s.Name)
+}
+
+// byName is how a server of the servers file is named to a subcommand, from any
+// directory and whatever the environment says there.
+func (e *env) byName(o *options, name string) string {
+	if o.config == "" && !e.configVar {
+		return quotedPath(name)
+	}
+	return quotedPath(name) + " --config " + quotedPath(e.absolute(e.configPath(o)))
 }
 
 // server finds the server that is asked for, in the servers file or in place,
@@ -298,7 +307,7 @@ func (e *env) facadeOptions(o *options, s *config.Server, level slog.Level) faca
 		Dial:     d.dial,
 		Store:    store,
 		Lessons:  e.lessons(s, key, log),
-		Again:    o.again(s),
+		Again:    e.again(o, s),
 		Choice:   e.choice(s),
 		Version:  clean(e.version),
 		Log:      log,

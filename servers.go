@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -189,7 +190,8 @@ func ago(d time.Duration) string {
 // errNothingCached is why a server that was never listed has no catalog.
 var errNothingCached = errors.New("not cached yet")
 
-// cached is the newest catalog of a server on disk, and its head.
+// cached is the catalog of a server on disk that was listed last, and its head: a
+// host's, if there is one.
 func (e *env) cached(o *options, s *config.Server) (catalog.Head, *catalog.Catalog, error) {
 	_, store, err := e.store(o, s)
 	if err != nil {
@@ -202,14 +204,16 @@ func (e *env) cached(o *options, s *config.Server) (catalog.Head, *catalog.Catal
 	if len(heads) == 0 {
 		return catalog.Head{}, nil, errNothingCached
 	}
-	entry, err := store.LoadExact(heads[0].View)
+	own := catalog.CommandView().Key()
+	head := heads[max(0, slices.IndexFunc(heads, func(h catalog.Head) bool { return h.View.Key() != own }))]
+	entry, err := store.LoadExact(head.View)
 	if err != nil {
-		return heads[0], nil, err
+		return head, nil, err
 	}
 	pages, err := entry.List("tools/list")
 	if err != nil {
-		return heads[0], nil, err
+		return head, nil, err
 	}
 	c, _ := catalog.New(pages)
-	return heads[0], c, nil
+	return head, c, nil
 }

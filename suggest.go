@@ -99,7 +99,7 @@ func (e *env) suggestion(ctx context.Context, o *options, s *config.Server) (*su
 	}
 	records, _, err := ledger.Read(e.ledgerPath(s))
 	if err != nil {
-		return nil, fmt.Errorf("%s: read the ledger: %w", s.Name, err)
+		return nil, unreadLedger(s, err)
 	}
 	list, err := e.asShown(ctx, o, s, "meta")
 	if err != nil {
@@ -124,7 +124,7 @@ func (e *env) suggestion(ctx context.Context, o *options, s *config.Server) (*su
 		}
 	}
 	r.Used.Tools = append([]string{}, r.Used.Tools...)
-	r.whole = s.Auto && len(shown) == len(c.Tools())
+	r.whole = s.Auto && !slices.ContainsFunc(c.Tools(), func(t catalog.Tool) bool { return !shown[t.Name] && !config.Match(s.Hide, t.Name) })
 	r.choose(s, c, calls, shown)
 	r.judge(s, c, records, calls, shown)
 	return r, nil
@@ -237,6 +237,8 @@ func (e *env) writeUsed(s *config.Server, r *suggestion) error {
 	switch {
 	case !r.Enough:
 		return fault(fmt.Sprintf("%s recorded, and %d are needed to write: nothing was written", plural(r.Calls, "call"), facade.AutoCalls), r.more())
+	case r.whole:
+		return fault(`every tool is shown now, as together they fit into "surfaceBudget": nothing was written`, `a smaller "surfaceBudget", if fewer are to be shown`)
 	case len(r.Write) == 0:
 		return fault(`none of these tools fits into "surfaceBudget": nothing was written`, `a larger "surfaceBudget", or "compact": "tight"`)
 	case s.Auto && s.Has("used"):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -80,12 +79,14 @@ func tools(ctx context.Context, e *env, o *options, args []string) error {
 	return nil
 }
 
-// surface is what a host is shown. What is to be said of it is in the notes.
+// surface is what a host is shown: the one whose list is the newest, if any had
+// one. What is to be said of it is in the notes.
 func (e *env) surface(ctx context.Context, o *options, s *config.Server) (list []gjson.Result, err error) {
 	if err := e.fetch(ctx, o, s); err != nil {
 		return nil, err
 	}
-	err = e.withHost(ctx, o, s, slog.LevelError, func(h *host) error {
+	as, _, _ := e.cached(o, s)
+	err = e.withHost(ctx, o, s, as, func(h *host) error {
 		list, err = h.tools()
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -86,7 +87,7 @@ func (l *listener) folder(dir, prefix string, line func(gjson.Result)) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", dir, err)
 	}
 	return filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
 		if err != nil && path == real {

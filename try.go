@@ -133,7 +133,8 @@ func (e *env) play(ctx context.Context, o *options, s *config.Server, way *tour,
 		return err
 	}
 	defer func() { err = errors.Join(err, h.close()) }()
-	if _, err := h.open(); err != nil {
+	as, _, _ := e.cached(o, s)
+	if err := h.openAs(as); err != nil {
 		return err
 	}
 	if t.list, err = h.tools(); err != nil {

@@ -11,7 +11,12 @@ import (
 )
 
 // unwrap gives servers of hosts back what they were before wrap.
-func unwrap(_ context.Context, e *env, o *options, args []string) error {
+func unwrap(ctx context.Context, e *env, o *options, args []string) error {
+	done, err := e.alone(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer done()
 	p, err := e.plan(o, args)
 	if err != nil {
 		return err
@@ -31,7 +36,7 @@ func (p *plan) unwrapped(k pick) (*planLine, error) {
 	case !k.entry.Ours:
 		return nil, errors.New("is not wrapped")
 	case k.entry.Project && !p.asked(k):
-		return nil, errors.New("is in a file of the project, which others may use: name it, its host or --file to have it unwrapped")
+		return nil, errors.New("is in a file of the project, which others may have written: name its host or --file to have it unwrapped")
 	}
 	path := p.path
 	if k.entry.Config != "" {

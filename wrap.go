@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"mcp-facade/facade/hosts"
 	"mcp-facade/facade/wire"
 
+	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/tidwall/gjson"
 )
@@ -31,6 +34,11 @@ func wrap(ctx context.Context, e *env, o *options, args []string) error {
 	case o.list:
 		return e.wrapList(ctx, o, args)
 	}
+	done, err := e.alone(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer done()
 	p, err := e.plan(o, args)
 	if err != nil {
 		return err
@@ -40,6 +48,32 @@ func wrap(ctx context.Context, e *env, o *options, args []string) error {
 		p.note(k, made, err)
 	}
 	return p.carryOut("wrap")
+}
+
+// How long another wrap or unwrap is waited for, and how often it is looked for.
+const (
+	aloneWait  = 10 * time.Second
+	alonePause = 20 * time.Millisecond
+)
+
+// alone keeps other processes of ours from writing until done is called: what they
+// plan must not come from before. Where no lock can be, none is taken; what is
+// changed meanwhile is refused then.
+func (e *env) alone(ctx context.Context, o *options) (done func(), err error) {
+	if !o.write || os.MkdirAll(e.stateDir, 0o700) != nil {
+		return func() {}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, aloneWait)
+	defer cancel()
+	lock := flock.New(filepath.Join(e.stateDir, "wrap.lock"), flock.SetPermissions(0o600))
+	_, err = lock.TryLockContext(ctx, alonePause)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("another mcp-facade is writing files of hosts: it holds %s", lock.Path())
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return func() { lock.Unlock() }, nil
 }
 
 // A plan is what is to become of the servers file and of files of hosts. It is
@@ -88,7 +122,10 @@ type planReport struct {
 
 // plan reads the files of the hosts and the servers file.
 func (e *env) plan(o *options, args []string) (*plan, error) {
-	c, err := e.choose(o, args)
+	if o.file == "" && slices.Contains(o.given, "file") {
+		return nil, usage("--file: want the file of a host")
+	}
+	c, err := e.choose(o, slices.Concat(args, o.inPlace)) // behind "--" a name may look like a flag
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +146,7 @@ func (p *plan) note(k pick, made *planLine, err error) {
 	if err != nil {
 		made = &planLine{Reason: reason(err), named: k.named}
 		if k.named {
-			p.errs = append(p.errs, fmt.Errorf("%s: %s: %s (%s)", k.file.Host.Name, compact.Line(k.entry.Name), made.Reason, k.file.Path))
+			p.errs = append(p.errs, fmt.Errorf("%s: %s: %s (%s)", k.file.Host.Name, compact.Line(k.entry.Name), made.Reason, compact.Line(k.file.Path)))
 		}
 	}
 	made.Host, made.File, made.Scope, made.Name = k.file.Host.Name, k.file.Path, k.entry.Scope, k.entry.Name
@@ -165,9 +202,6 @@ func (p *plan) wrapped(k pick) (*planLine, error) {
 	}
 	p.after = text
 	made.Where, made.Before, made.After = change.Where, change.Before, change.After
-	if k.entry.Project {
-		made.Notes = append(slices.Clone(made.Notes), "Everybody who uses this file needs mcp-facade, and this entry in a servers file.")
-	}
 	return made, nil
 }
 
@@ -179,7 +213,7 @@ func (c *choice) translated(k pick) (hosts.Translation, error) {
 	case k.entry.Disabled:
 		return hosts.Translation{}, fmt.Errorf("is disabled in %s", k.file.Host.Title)
 	case k.entry.Project && !c.asked(k):
-		return hosts.Translation{}, errors.New("is in a file of the project, which others may use: name it, its host or --file to have it wrapped")
+		return hosts.Translation{}, errors.New("is in a file of the project, which others may have written: name its host or --file to have it wrapped")
 	}
 	return k.file.Translate(k.entry)
 }
@@ -303,9 +337,18 @@ func (p *plan) carryOut(verb string) error {
 		p.write()
 	}
 	if p.o.json {
-		p.errs = append(p.errs, printJSON(p.stdout, planReport{p.path, p.lines, p.backups}))
+		if err := printJSON(p.stdout, planReport{p.path, p.lines, p.backups}); err != nil {
+			p.errs = append(p.errs, err)
+		}
 	}
-	p.hints(verb)
+	if verb == "unwrap" {
+		p.tellKept()
+	}
+	if text := p.ending(verb); len(p.errs) > 0 && text != "" {
+		p.errs = append(p.errs, errors.New(text)) // which ends what is wrong
+	} else if text != "" {
+		fmt.Fprintln(p.stderr, "mcp-facade:", text)
+	}
 	return errors.Join(p.errs...)
 }
 
@@ -316,15 +359,19 @@ func (p *plan) show() {
 			printDiff(p.stdout, l.File, l.Where, l.Before, l.After)
 		}
 	}
+	var added []byte
 	for _, l := range p.lines {
 		if l.Added != "" {
-			printDiff(p.stdout, p.path, l.Server, "", string(wire.AppendString(nil, l.Server))+": "+l.Added)
+			added = append(wire.AppendString(added, l.Server), ": "+l.Added+"\n"...)
 		}
+	}
+	if added != nil {
+		printDiff(p.stdout, p.path, "", "", string(added))
 	}
 	for _, l := range p.lines {
 		about := fmt.Sprintf("%s: %s: ", l.Host, compact.Line(l.Name))
 		if l.Reason != "" && !l.named { // those that were named are errors
-			fmt.Fprintf(p.stderr, "%sskipped: %s (%s)\n", about, l.Reason, l.File)
+			fmt.Fprintf(p.stderr, "%sskipped: %s (%s)\n", about, l.Reason, compact.Line(l.File))
 		}
 		for _, n := range l.Notes {
 			fmt.Fprintln(p.stderr, about+compact.Line(n))
@@ -334,7 +381,7 @@ func (p *plan) show() {
 
 // printDiff shows how one place of a file changes.
 func printDiff(w io.Writer, path, where, before, after string) {
-	name := path + " " + compact.Line(where)
+	name := strings.TrimSpace(path + " " + compact.Line(where))
 	text := diff.Diff(name, lined(before), name, lined(after))
 	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff …"
 	for line := range bytes.Lines(text) {
@@ -381,6 +428,9 @@ func (p *plan) writeHost(f *hosts.File) {
 		return
 	}
 	p.wrote(f.Path, backup)
+	if backup != "" && slices.ContainsFunc(p.picks, func(k pick) bool { return k.file == f && k.entry.Project }) {
+		fmt.Fprintf(p.stderr, "%s: the backup is in the project, with all that was in the file: keep it out of git (%s)\n", f.Host.Name, compact.Line(backup))
+	}
 }
 
 // wrote says what was written.
@@ -389,25 +439,23 @@ func (p *plan) wrote(path, backup string) {
 	switch {
 	case p.o.json:
 	case backup == "":
-		fmt.Fprintln(p.stdout, "wrote", path)
+		fmt.Fprintln(p.stdout, "wrote", compact.Line(path))
 	default:
-		fmt.Fprintf(p.stdout, "wrote %s\n      before: %s\n", path, backup)
+		fmt.Fprintf(p.stdout, "wrote %s\n      before: %s\n", compact.Line(path), compact.Line(backup))
 	}
 }
 
-// hints end what is said on stderr.
-func (p *plan) hints(verb string) {
-	if verb == "unwrap" {
-		p.tellKept()
-	}
+// ending is what is said last.
+func (p *plan) ending(verb string) string {
 	switch {
-	case len(p.changed) == 0:
-		fmt.Fprintf(p.stderr, "mcp-facade: there is nothing to %s\n", verb)
-	case !p.o.write:
-		fmt.Fprintln(p.stderr, "mcp-facade: nothing was changed; add --write")
-	case len(p.backups) > 0 && verb == "wrap":
-		fmt.Fprintln(p.stderr, "mcp-facade: restart the hosts; mcp-facade unwrap undoes it")
+	case len(p.changed) == 0 && len(p.errs) == 0:
+		return "there is nothing to " + verb
+	case len(p.changed) > 0 && !p.o.write:
+		return "nothing was changed; add --write"
+	case verb == "wrap" && slices.ContainsFunc(p.backups, func(b backupLine) bool { return b.Backup != "" }):
+		return "restart the hosts; mcp-facade unwrap undoes it"
 	}
+	return ""
 }
 
 // nearestName is the name that is most like a word, or "".

@@ -3,14 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
 )
 
 // holding counts the files below $WORK that have a word in them: holding 1 secret
@@ -136,6 +139,36 @@ func TestWrapChangedMeanwhile(t *testing.T) {
 			t.Errorf("the host's file is %q, want it unchanged", got)
 		}
 	})
+}
+
+// TestWrapAtOnce: of processes that wrap servers of one name at the same time,
+// none takes the entry of another.
+func TestWrapAtOnce(t *testing.T) {
+	d, _ := wrapDesk(t, oneServer)
+	files := map[string]string{"cursor": ".cursor/mcp.json", "gemini": ".gemini/settings.json", "windsurf": ".codeium/windsurf/mcp_config.json"}
+	var wg sync.WaitGroup
+	for host, file := range files {
+		file = filepath.Join(d.home, file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, file, `{"mcpServers":{"acme":{"command":"of-`+host+`"}}}`)
+		wg.Go(func() {
+			e := *d.env
+			e.stdout, e.stderr = io.Discard, io.Discard
+			if code := run(t.Context(), &e, []string{"wrap", host, "--write"}); code != 0 {
+				t.Errorf("%s: exit code %d", host, code)
+			}
+		})
+	}
+	wg.Wait()
+	servers := gjson.Parse(read(t, d.configFile))
+	for host, file := range files {
+		name := gjson.Get(read(t, filepath.Join(d.home, file)), "mcpServers.acme.args.1").Str
+		if got := servers.Get(name + ".upstream.command").Str; got != "of-"+host {
+			t.Errorf("%s starts %q, which is %q in\n%s", host, name, got, servers.Raw)
+		}
+	}
 }
 
 // TestWrapUnwritable: beside a file with so long a name no backup can be written.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mcp-facade/catalog"
+	"mcp-facade/compact"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/hosts"
 )
@@ -59,7 +60,20 @@ func (e *env) choose(o *options, words []string) (*choice, error) {
 			err = errors.Join(err, c.unknown(name, names, i == 0 && c.host == ""))
 		}
 	}
+	c.preferOwn()
 	return c, err
+}
+
+// preferOwn has a name mean the user's servers, and those of a project only where
+// the user has none, or with --file: a folder that was cloned may have any name in it.
+func (c *choice) preferOwn() {
+	for i := range c.picks {
+		k := &c.picks[i]
+		own := func(other pick) bool { return !other.entry.Project && other.entry.Name == k.entry.Name }
+		if k.entry.Project && !c.file && slices.ContainsFunc(c.picks, own) {
+			k.named = false
+		}
+	}
 }
 
 // among leaves the files of the host and the file that were asked for.
@@ -92,7 +106,7 @@ func (c *choice) among(e *env, o *options, files []*hosts.File) ([]*hosts.File, 
 	}
 	hint := "a file that a host reads; none was found"
 	if len(seen) > 0 {
-		hint = "one of " + strings.Join(slices.Compact(seen), ", ")
+		hint = compact.Line("one of " + strings.Join(slices.Compact(seen), ", "))
 	}
 	return nil, &config.Error{Path: o.file, Err: errors.New("is no file in which a known host keeps its servers"), Hint: hint}
 }

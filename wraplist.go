@@ -38,6 +38,7 @@ type wrapLine struct {
 	Saves     *int   `json:"saves"`     // the difference; below 0 where it costs more
 	Problem   string `json:"problem"`   // why that is not known; "" when it is
 
+	entry  string         // its name in the servers file
 	server *config.Server // to be listed; nil: it is not
 	env    *env           // as the host would start it
 }
@@ -85,7 +86,8 @@ func (e *env) wrapList(ctx context.Context, o *options, args []string) error {
 // wrapLine is what the files say of a server.
 func (p *plan) wrapLine(k pick) *wrapLine {
 	h, entry := k.file.Host, k.entry
-	l := &wrapLine{Host: h.Name, File: k.file.Path, Scope: entry.Scope, Name: entry.Name, Defers: h.Defers, State: stateNot}
+	l := &wrapLine{Host: h.Name, File: k.file.Path, Scope: entry.Scope, Name: entry.Name, Defers: h.Defers, State: stateNot,
+		entry: cmp.Or(entry.Server, cleanServer(entry.Name))}
 	l.Transport = "stdio"
 	if entry.URL != "" {
 		l.Transport = cmp.Or(entry.Transport, "http")
@@ -95,16 +97,16 @@ func (p *plan) wrapLine(k pick) *wrapLine {
 	case entry.Ours:
 		l.State = stateWrapped
 	case err != nil:
-		l.State, l.Reason = stateUnwrapped, reason(err)
+		l.State, l.Reason = stateUnwrapped, l.why(err)
 	}
 	switch {
 	case err != nil:
-		l.Problem = reason(err)
+		l.Problem = l.why(err)
 		return l
 	case entry.Disabled:
 		l.Problem = "not started: it is disabled in " + h.Title
 	case entry.Project && !k.named:
-		l.Problem = "not started: others may have written the file; name the server to have it started"
+		l.Problem = "not started: others may have written the file; its name with --file starts it"
 	default:
 		l.server = s
 		p.setFolder(s, entry)
@@ -114,6 +116,19 @@ func (p *plan) wrapLine(k pick) *wrapLine {
 	}
 	s.Surface = cmp.Or(p.surfaceOf(k), s.Surface)
 	return l
+}
+
+// why is an error without the server's name, which stands beside it. What to do
+// about it is said of the servers file, where only a wrapped server is.
+func (l *wrapLine) why(err error) string {
+	text := reason(err)
+	if l.State != stateWrapped {
+		text, _, _ = strings.Cut(text, "; try: ")
+	}
+	for _, mark := range []string{": ", "."} {
+		text = strings.TrimPrefix(text, l.entry+mark)
+	}
+	return text
 }
 
 // surfaceOf is the --surface that an entry has or would have, "" if none.
@@ -244,7 +259,7 @@ func (l *wrapLine) count(ctx context.Context) {
 	defer cancel()
 	list, err := l.env.surface(ctx, o, s)
 	if err != nil {
-		l.Problem = reason(err)
+		l.Problem = l.why(err)
 		if ctx.Err() == context.DeadlineExceeded {
 			l.Problem = fmt.Sprintf("no answer in %v", s.StartTimeout)
 		}
@@ -252,7 +267,7 @@ func (l *wrapLine) count(ctx context.Context) {
 	}
 	c, err := l.env.stored(o, s)
 	if err != nil {
-		l.Problem = reason(err)
+		l.Problem = l.why(err)
 		return
 	}
 	f := figuresOf(s.Name, c, list)
@@ -289,12 +304,34 @@ func (r *wrapReport) print(out io.Writer) {
 	fmt.Fprintf(out, "What a model is shown at the start (tokens: %ss)\n\n", r.Estimator)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "HOST\tSERVER\tVIA\tTOOLS\tWITHOUT\tWITH\tSAVES\tSTATE")
+	var why []string
 	for _, l := range r.Servers {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Host, compact.Line(l.Name), l.Transport, l.numbers(), l.state())
+		state := l.State
+		text, _, _ := strings.Cut(cmp.Or(l.Reason, l.Problem), "; try: ") // each has its own, and doctor says it
+		if text != "" {
+			if !slices.Contains(why, text) {
+				why = append(why, text)
+			}
+			state += fmt.Sprintf(" (%d)", slices.Index(why, text)+1)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Host, compact.Line(l.Name), l.Transport, l.numbers(), state)
 	}
 	w.Flush()
+	printWhy(out, why)
 	r.printFiles(out)
 	printNotes(out, r.Notes)
+}
+
+// printWhy explains the numbers in the table.
+func printWhy(out io.Writer, why []string) {
+	if len(why) > 0 {
+		fmt.Fprintln(out)
+	}
+	for i, text := range why {
+		for _, line := range wrapped(fmt.Sprintf("(%d) %s", i+1, text), shownWidth) {
+			fmt.Fprintln(out, "  "+strings.TrimSpace(line))
+		}
+	}
 }
 
 // printFiles names the files, each once.
@@ -302,7 +339,7 @@ func (r *wrapReport) printFiles(out io.Writer) {
 	fmt.Fprintln(out)
 	seen := map[string]bool{}
 	for _, l := range r.Servers {
-		where := l.File
+		where := compact.Line(l.File)
 		if l.Scope != "" {
 			where += " (" + compact.Line(l.Scope) + ")"
 		}
@@ -323,15 +360,4 @@ func (l *wrapLine) numbers() string {
 		saves = fmt.Sprintf("%d (%d %%)", n, 100*n / *l.Without)
 	}
 	return fmt.Sprintf("%d\t%d\t%d\t%s", *l.Tools, *l.Without, *l.With, saves)
-}
-
-// state is the line's last column.
-func (l *wrapLine) state() string {
-	switch {
-	case l.Reason != "":
-		return l.State + ": " + l.Reason
-	case l.Problem != "":
-		return l.State + "; " + l.Problem
-	}
-	return l.State
 }

@@ -68,11 +68,21 @@ func (f *Facade) chosen(c *catalog.Catalog) (tools []catalog.Tool) {
 	return tools
 }
 
-// chooseFirst has "auto" choose, at the end of a process, if nothing is chosen
-// yet: what this one has shown stays as it is to the end.
-func (f *Facade) chooseFirst() {
+// chooseFirst has "auto" choose, when the host is gone, if nothing is chosen yet,
+// and closes what it returns. What this process shows, and may be about to store,
+// stays as it is.
+func (f *Facade) chooseFirst() <-chan struct{} {
+	chosen := make(chan struct{})
+	go func() {
+		f.chooseNow()
+		close(chosen)
+	}()
+	return chosen
+}
+
+func (f *Facade) chooseNow() {
 	v := f.newest()
-	if !f.o.Server.Auto || f.o.Choice == nil || v == nil || f.o.Choice.Tools() != nil {
+	if !f.o.Server.Auto || f.o.Ledger == nil || f.o.Choice == nil || v == nil || f.o.Choice.Tools() != nil {
 		return
 	}
 	if f.o.Server.Surface != "all" && !f.surfaceOf(v).offered { // all are shown
@@ -86,7 +96,7 @@ func (f *Facade) chooseFirst() {
 	if err != nil || f.choose(c).whole {
 		return
 	}
-	f.rechoose(func(now []string) []string {
+	f.rechoose(f.o.Choice.Anew(), func(now []string) []string {
 		if now != nil { // another process was first
 			return now
 		}
@@ -106,7 +116,7 @@ func (f *Facade) mend(all, c *catalog.Catalog) {
 	if !s.Auto || f.o.Ledger == nil || !slices.ContainsFunc(f.o.Choice.Tools(), gone) || s.Surface != "all" && f.fits(c.Tools()) {
 		return
 	}
-	f.rechoose(func(now []string) []string {
+	f.rechoose(f.o.Choice, func(now []string) []string {
 		if !slices.ContainsFunc(now, gone) { // another process has done so
 			return now
 		}
@@ -115,8 +125,8 @@ func (f *Facade) mend(all, c *catalog.Catalog) {
 	})
 }
 
-func (f *Facade) rechoose(choose func(now []string) []string) {
-	if err := f.o.Choice.Change(choose); err != nil {
+func (f *Facade) rechoose(c *Choice, choose func(now []string) []string) {
+	if err := c.Change(choose); err != nil {
 		f.log.Debug("nothing chosen", "err", err)
 	}
 }
@@ -124,7 +134,7 @@ func (f *Facade) rechoose(choose func(now []string) []string) {
 // calls are the tools that were called, the most called first, and whether the
 // ledger has enough of them.
 func (f *Facade) calls() (tools []string, enough bool) {
-	records, err := f.o.Ledger.Records()
+	records, err := f.o.Ledger.Recent()
 	if err != nil {
 		f.log.Debug("nothing chosen", "err", err)
 	}

@@ -1,6 +1,7 @@
 package facade
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"mcp-facade/catalog"
 	"mcp-facade/facade/ledger"
+	"mcp-facade/facade/upstream"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
@@ -199,6 +201,42 @@ func TestAutoOfTheWholeSurface(t *testing.T) {
 			t.Errorf("of %d tools %q are to be loaded; want gamma of 6", len(list), loaded)
 		}
 	})
+}
+
+// A host that is gone may not wait until the upstream is, too.
+func TestAutoChoosesBeforeTheUpstreamEnds(t *testing.T) {
+	h := newHabit(t, "")
+	synctest.Test(t, func(t *testing.T) {
+		o := h.options()
+		dial := h.up.dial
+		o.Dial = func(ctx context.Context, schema func(string) []byte) (upstream.Conn, error) {
+			c, err := dial(ctx, schema)
+			return slowEnd{c, func() {
+				synctest.Wait()
+				if got := h.choice().Tools(); !slices.Equal(got, []string{"gamma"}) {
+					t.Errorf("chosen while the upstream ends: %q", got)
+				}
+			}}, err
+		}
+		d := start(t, o, h.up)
+		d.open()
+		for i := range AutoCalls {
+			d.call(fmt.Sprint(i+1), "call", `{"tool":"gamma","args":{}}`)
+		}
+		d.close()
+	})
+}
+
+// A slowEnd is a connection that takes its time to close.
+type slowEnd struct {
+	upstream.Conn
+	ends func()
+}
+
+func (c slowEnd) Close() error {
+	time.Sleep(time.Second)
+	c.ends()
+	return c.Conn.Close()
 }
 
 // A list in "used", or a catalog that fits as a whole, needs no choice: its file

@@ -13,7 +13,7 @@ import (
 type Change struct {
 	Tool     string       `json:"tool"`
 	What     string       `json:"change"`             // "added", "removed" or "changed"
-	Parts    []PartChange `json:"parts,omitempty"`    // of a changed tool
+	Parts    []PartChange `json:"parts,omitempty"`    // that differ; of an added tool, unless nothing was accepted, all it has
 	Withheld bool         `json:"withheld,omitempty"` // it does not run until it is accepted
 	Hidden   bool         `json:"hidden,omitempty"`   // by the config, whether it is accepted or not
 }
@@ -37,8 +37,11 @@ func (f *Facade) changes(before *catalog.Acceptance, listed []catalog.Tool, all 
 			continue
 		}
 		c := Change{Tool: t.Name, What: "added", Hidden: f.hidden(t.Name)}
-		if known {
+		switch {
+		case known:
 			c.What, c.Parts = "changed", partChanges(was, t, parts)
+		case before != nil:
+			c.Parts = wholeParts(t)
 		}
 		c.Withheld = f.blocks() && before != nil && !c.Hidden && f.everDestroys(t, before.Forms(t.Name))
 		changes = append(changes, c)
@@ -64,6 +67,12 @@ func partChanges(was, is catalog.Tool, parts []catalog.Part) (all []PartChange) 
 		all = append(all, PartChange{p, partText(was, p), partText(is, p)})
 	}
 	return all
+}
+
+// wholeParts are the parts that a tool has, as changes of one that had none.
+func wholeParts(t catalog.Tool) []PartChange {
+	all := partChanges(catalog.Tool{}, t, catalog.Differences(catalog.Tool{}, t))
+	return slices.DeleteFunc(all, func(p PartChange) bool { return p.After == "" })
 }
 
 // partText is a part of a tool in lines that can be compared: each sentence of a

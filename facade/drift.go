@@ -212,7 +212,7 @@ func plainGlob(name string) string { return strings.Join(lettered(name, ""), "")
 // unaccepted is what a model is told of a tool that is withheld.
 func (f *Facade) unaccepted(tool, why string) error {
 	return &recurring{tool: tool, reason: "withheld", error: &refusal{fmt.Sprintf("%s is withheld: %s.", spelled(tool), why),
-		fmt.Sprintf("Do not look for a way round it: tell the user, who can look at it and accept it with `%s`.", f.o.Refreshing(true))}}
+		fmt.Sprintf("Do not look for a way round it: tell the user, to whom `%s` shows it, and who can accept it with `%s`.", f.o.Refreshing(false), f.o.Refreshing(true))}}
 }
 
 // unlistable refuses a call of what the upstream has not listed on the connection

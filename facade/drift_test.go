@@ -164,7 +164,7 @@ func TestDrift(t *testing.T) {
 							if why == "" {
 								continue
 							}
-							want := tool + " is withheld: " + why + ". Do not look for a way round it: tell the user, who can look at it and accept it with `mcp-facade refresh acme --accept`. " + noResult
+							want := tool + " is withheld: " + why + ". Do not look for a way round it: tell the user, to whom `mcp-facade refresh acme` shows it, and who can accept it with `mcp-facade refresh acme --accept`. " + noResult
 							if got := w.runs(d, tool); got != want {
 								t.Errorf("of %s the model is told\n%s\nwant\n%s", tool, got, want)
 							}
@@ -212,6 +212,25 @@ func TestDriftIsNotFound(t *testing.T) {
 			w.up.wantRan(t, "all that")
 		})
 	}
+}
+
+// An entry of "used" whose tools are withheld matches them all the same.
+func TestDriftOfUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := drifted(t, manners[0], `,"used":["delete_*","purge_*"],"drift":"block"`, mixed().tools...)
+		w.turns(mixed().tools[0], mixed().tools[1], set(mixed().tools[2], "description", `"Other."`))
+		d := w.visit()
+		w.calls(d, line("7", "resources/read", "{}"))
+		if got := w.shows(d); slices.Contains(got, "delete_issue") {
+			t.Fatalf("the host is shown %q", got)
+		}
+		if got := w.log.lines("nothing matches", "tool=delete_*"); got != nil {
+			t.Errorf("it is warned of it: %q", got)
+		}
+		if got := w.log.lines("level=WARN", "nothing matches an entry of the config", "key=used", "tool=purge_*"); len(got) == 0 {
+			t.Error("nobody is told of an entry that nothing matches")
+		}
+	})
 }
 
 // A server that swaps a tool between its listing and the call is caught: by its
@@ -327,7 +346,8 @@ func TestDriftOfViews(t *testing.T) {
 		got, err := Accept(t.Context(), w.o)
 		want := []Change{
 			{Tool: "delete_issue", What: "changed", Withheld: true, Parts: []PartChange{{catalog.Description, "Does delete_issue.", "For you."}}},
-			{Tool: "wipe", What: "added", Withheld: true},
+			{Tool: "wipe", What: "added", Withheld: true, Parts: []PartChange{{catalog.Description, "", "Does wipe."}, {catalog.Schema, "", noArguments},
+				{catalog.Annotations, "", `"annotations": { "destructiveHint": true }`}}},
 		}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("Accept = %v (-want +got):\n%s", err, diff)

@@ -254,12 +254,9 @@ func (f *Facade) used(c *catalog.Catalog) (tools []catalog.Tool, taken map[strin
 				tools = append(tools, t)
 			}
 		}
-		switch {
-		case matched || len(c.Tools()) == 0:
-		case f.hidden(glob) || slices.ContainsFunc(f.o.Server.Hide, func(hide string) bool { return config.Match([]string{glob}, hide) }):
+		hides := func(hide string) bool { return config.Match([]string{glob}, hide) }
+		if !matched && len(c.Tools()) > 0 && (f.hidden(glob) || slices.ContainsFunc(f.o.Server.Hide, hides)) {
 			f.log.Warn("an entry of \"used\" is hidden by \"hide\"", "tool", glob)
-		default:
-			f.log.Warn("nothing matches an entry of \"used\"", append([]any{"tool", glob}, nearestTo(c, glob)...)...)
 		}
 	}
 	return tools, taken

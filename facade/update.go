@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 
 	"mcp-facade/catalog"
 	"mcp-facade/facade/upstream"
@@ -17,7 +19,7 @@ import (
 // was stored with; without one, those of a bare client. It returns what is not as
 // the user has accepted it, by name; before anything is accepted, that is every
 // tool. A view that cannot be listed stays as it is and does not keep the others
-// from it.
+// from it: with the error come the changes of those, nil if there are none.
 func Refresh(ctx context.Context, o Options) ([]Change, error) {
 	r, err := o.renewed(ctx)
 	if err != nil {
@@ -27,10 +29,10 @@ func Refresh(ctx context.Context, o Options) ([]Change, error) {
 		return nil, errors.Join(r.failed, &upstream.Error{Server: o.Server.Name, Op: "refresh", Err: r.unread,
 			Hint: o.Refreshing(true) + ", which accepts the tools as they are now: look at them first"})
 	}
-	if r.before != nil || o.Accepted == nil {
-		return r.changes, r.failed
+	if r.before == nil && o.Accepted != nil {
+		err = r.accept(ctx) // of several views only one was
 	}
-	return r.changes, errors.Join(r.failed, r.accept(ctx)) // of several views only one was
+	return r.result(err)
 }
 
 // Accept is Refresh that accepts what it has listed. What was accepted before
@@ -40,10 +42,7 @@ func Accept(ctx context.Context, o Options) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(r.listed) == 0 {
-		return nil, r.failed
-	}
-	return r.changes, errors.Join(r.failed, r.accept(ctx))
+	return r.result(r.accept(ctx))
 }
 
 // A renewed upstream is what all views list now, and how that stands to what the
@@ -74,22 +73,52 @@ func (o Options) renewed(ctx context.Context) (*renewed, error) {
 		tools, err := New(o).renew(ctx, h)
 		r.listed, errs = append(r.listed, tools...), append(errs, err)
 	}
-	r.failed = errors.Join(errs...)
+	r.failed = whyUnlisted(heads, errs)
 	r.changes = New(o).changes(r.before, r.listed, r.failed == nil)
 	return r, nil
 }
 
-// accept accepts what is listed.
+// whyUnlisted joins why views could not be listed: once, if none could be for the
+// same reason, else for which host.
+func whyUnlisted(heads []catalog.Head, errs []error) error {
+	same := func(err error) bool { return err != nil && errs[0] != nil && err.Error() == errs[0].Error() }
+	if !slices.ContainsFunc(errs, func(err error) bool { return !same(err) }) {
+		return errs[0]
+	}
+	for i, err := range errs {
+		if err != nil {
+			errs[i] = fmt.Errorf("%w (for %s)", err, hostOf(heads[i]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// hostOf is what the host called itself for which a view was stored.
+func hostOf(h catalog.Head) string {
+	opening := gjson.ParseBytes(h.Opening)
+	name := cmp.Or(opening.Get("clientInfo.name").Str, opening.Get(`io\.modelcontextprotocol/clientInfo.name`).Str)
+	return spelled(name) + " in " + h.View.Version
+}
+
+// result is what has changed, unless that could not be accepted or nobody knows.
+func (r *renewed) result(unkept error) ([]Change, error) {
+	if unkept != nil || r.failed != nil && len(r.listed) == 0 {
+		return nil, errors.Join(r.failed, unkept)
+	}
+	return r.changes, r.failed
+}
+
+// accept accepts what is listed. That there is nothing is not the first that is
+// accepted of a server.
 func (r *renewed) accept(ctx context.Context) error {
-	if r.o.Accepted == nil {
-		return &upstream.Error{Server: r.o.Server.Name, Op: "accept its tools", Err: errUnkept}
-	}
 	tools := r.listed
-	if r.failed != nil {
-		tools = append(r.before.Tools(), tools...)
-	}
-	if len(tools) == 0 {
+	switch {
+	case r.o.Accepted == nil:
+		return &upstream.Error{Server: r.o.Server.Name, Op: "accept its tools", Err: errUnkept}
+	case len(tools) == 0 && (r.failed != nil || r.before == nil):
 		return nil
+	case r.failed != nil:
+		tools = append(r.before.Tools(), tools...)
 	}
 	if err := r.o.Accepted.Accept(ctx, tools); err != nil {
 		return &upstream.Error{Server: r.o.Server.Name, Op: "accept its tools", Err: err}

@@ -1,7 +1,9 @@
 package facade
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -34,6 +36,9 @@ func TestRefreshWithoutAView(t *testing.T) {
 	})
 }
 
+// noArguments is the inputSchema of [two], as it is shown.
+const noArguments = `"inputSchema": { "properties": { }, "type": "object" }`
+
 func TestRefreshOfEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := choosy() // its second tool is for hosts with sampling
@@ -44,7 +49,7 @@ func TestRefreshOfEveryView(t *testing.T) {
 			d.names()
 			d.close()
 		}
-		added := []Change{{Tool: "list_issues", What: "added"}}
+		added := []Change{{Tool: "list_issues", What: "added", Parts: []PartChange{{catalog.Description, "", "List all issues."}, {catalog.Schema, "", noArguments}}}}
 		if got, err := Accept(t.Context(), o); !cmp.Equal(got, added) || err != nil {
 			t.Errorf("Accept = %v, %v, want what the second view alone has", got, err)
 		}
@@ -54,7 +59,8 @@ func TestRefreshOfEveryView(t *testing.T) {
 		got, err := Refresh(t.Context(), o)
 		want := []Change{
 			{Tool: "get_issue", What: "changed", Parts: []PartChange{{catalog.Description, "Get one issue.", "Changed."}}},
-			{Tool: "list_issues", What: "removed"}, {Tool: "new", What: "added"},
+			{Tool: "list_issues", What: "removed"},
+			{Tool: "new", What: "added", Parts: []PartChange{{catalog.Schema, "", noArguments}}},
 		}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("Refresh = %v (-want +got):\n%s", err, diff)
@@ -165,4 +171,78 @@ func TestRefreshWithoutAStore(t *testing.T) {
 	if _, err := Refresh(t.Context(), Options{Server: entry(t, "")}); err == nil {
 		t.Error("Refresh without a store has no error")
 	}
+}
+
+// A view that cannot be listed is told of, and does not hide what the others list
+// nor keep it from being accepted. What stands accepted of it stays.
+func TestRefreshWithoutOneView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := choosy() // its second tool is for hosts with sampling
+		o := Options{Server: entry(t, ""), Dial: up.dial, Store: store(t), Accepted: accepted(t), Version: "v1"}
+		for _, capabilities := range []string{`{}`, `{"sampling":{}}`} {
+			d := start(t, o, up)
+			d.openWith(capabilities)
+			d.names()
+			d.close()
+		}
+		if _, err := Accept(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		now := &fake{tools: []string{tool("get_issue", "Changed.", "")}}
+		now.answer = func(_ *fakeConn, m wire.Message) ([]string, bool) {
+			opened := now.received("initialize")
+			sampling := strings.Contains(opened[len(opened)-1], "sampling")
+			return []string{string(wire.ErrorResponse(m.ID.Raw, -32000, "no list today", nil))}, m.Method == "tools/list" && sampling
+		}
+		o.Dial = now.dial
+		want := []Change{{Tool: "get_issue", What: "changed", Parts: []PartChange{{catalog.Description, "Get one issue.", "Changed."}}}}
+		for _, run := range []func(context.Context, Options) ([]Change, error){Refresh, Accept} {
+			got, err := run(t.Context(), o)
+			if diff := cmp.Diff(want, got); diff != "" || err == nil || err.Error() != "acme: tools/list: no list today (for t in 2025-11-25)" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		}
+		is, err := o.Accepted.Load()
+		if err != nil || len(is.Forms("get_issue")) != 2 || len(is.Forms("list_issues")) != 1 {
+			t.Errorf("accepted is %+v, %v; want both forms of what has changed, and the rest", is, err)
+		}
+	})
+}
+
+// What could not be accepted is not said to be.
+func TestAcceptWithoutRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := &fake{tools: two()}
+		path := filepath.Join(t.TempDir(), "file", "accepted")
+		write(t, filepath.Dir(path), "this is no folder")
+		o := Options{Server: entry(t, ""), Dial: up.dial, Store: store(t), Accepted: catalog.OpenAccepted(path), Version: "v1"}
+		if got, err := Accept(t.Context(), o); got != nil || err == nil || !strings.Contains(err.Error(), "acme: accept its tools: ") {
+			t.Errorf("Accept = %v, %v, want no change and an error", got, err)
+		}
+	})
+}
+
+// A server that lists no tools any more can be accepted as such, but that is never
+// the first that is accepted of it.
+func TestAcceptNoTools(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := &fake{}
+		o := Options{Server: entry(t, ""), Dial: up.dial, Store: store(t), Accepted: accepted(t), Version: "v1"}
+		for _, run := range []func(context.Context, Options) ([]Change, error){Refresh, Accept} {
+			if got, err := run(t.Context(), o); len(got) != 0 || err != nil || !o.Accepted.IsEmpty() {
+				t.Fatalf("of no tools: %v, %v", got, err)
+			}
+		}
+		up.setTools(two()...)
+		if _, err := Refresh(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		up.setTools()
+		if got, err := Accept(t.Context(), o); len(got) != 2 || err != nil {
+			t.Errorf("Accept = %v, %v, want both tools removed", got, err)
+		}
+		if got, err := Refresh(t.Context(), o); len(got) != 0 || err != nil {
+			t.Errorf("after that Refresh = %v, %v, want no change", got, err)
+		}
+	})
 }

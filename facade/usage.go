@@ -3,6 +3,7 @@ package facade
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // ledgerWait is how long Run waits at its end for the ledger to be written.
-const ledgerWait = 2 * time.Second
+const ledgerWait = time.Second
 
 // maxCounted is how much of the arguments of a search is counted in tokens, in
 // bytes: they are kept until then.
@@ -28,7 +29,30 @@ func (f *Facade) note(p *pending, r ledger.Record, fill func(*ledger.Record)) {
 		return
 	}
 	r.Time, r.Dur = p.began, time.Since(p.began)
-	f.o.Ledger.AddLater(r, fill)
+	f.o.Ledger.AddLater(r, func(r *ledger.Record) {
+		if fill != nil {
+			fill(r)
+		}
+		if !f.lists(r.Tool) { // it is a model's own words
+			r.Tool = ""
+		}
+	})
+}
+
+// lists reports whether a tool of that name is in a catalog.
+func (f *Facade) lists(tool string) bool {
+	f.mu.Lock()
+	var surfaces []*surface
+	for _, v := range f.views {
+		if v.surface != nil {
+			surfaces = append(surfaces, v.surface)
+		}
+	}
+	f.mu.Unlock()
+	return slices.ContainsFunc(surfaces, func(s *surface) bool {
+		_, ok := s.names().upstream(tool)
+		return ok
+	})
 }
 
 // noteReply is note for a call that was not submitted: we have answered it, or
@@ -127,19 +151,23 @@ func (f *Facade) noteSession(s *surface) {
 	})
 }
 
-// closeLedger writes what is noted, and lets "auto" choose by it. If a file does
-// not answer, that is left behind.
-func (f *Facade) closeLedger(ctx context.Context) {
+// closeLedger writes what is noted, and waits for "auto" to have chosen. If a
+// file does not answer, that is left behind.
+func (f *Facade) closeLedger(ctx context.Context, chosen <-chan struct{}) {
 	if f.o.Ledger == nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	done := make(chan struct{})
+	closed, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		f.o.Ledger.Close(ctx)
-		f.chooseFirst()
+		close(closed)
+		<-chosen
 		close(done)
 	}()
-	f.within(ledgerWait, done)
+	if !f.within(ledgerWait, done) {
+		cancel()
+		f.within(ledgerWait, closed) // it says what is missing
+	}
 }

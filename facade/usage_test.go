@@ -109,11 +109,13 @@ func TestWhatTheLedgerHas(t *testing.T) {
 			talk: oneCall("get_issue", secretArgs), want: []string{"surface get_issue error"}},
 		{name: "an error of the upstream", answer: answers(`"error":{"code":-32000,"message":"` + private + `"}`),
 			talk: oneCall("get_issue", secretArgs), want: []string{"surface get_issue error"}},
-		{name: "an unlisted tool that is forwarded", talk: oneCall("not_listed", secretArgs), want: []string{"surface not_listed ok"}},
+		{name: "an unlisted tool that is forwarded", talk: oneCall(private, secretArgs), want: []string{"surface  ok"}},
+		{name: "an unlisted tool that the upstream refuses", answer: answers(`"error":{"code":-32602,"message":"no ` + private + `"}`),
+			talk: oneCall("get_"+private, secretArgs), want: []string{"surface  error"}},
 		{name: "a tool that there is not", talk: oneCall("call", `{"tool":"`+private+`","args":{}}`), want: []string{"call  refused"}},
 		{name: "no tool", talk: oneCall("call", `{"id":"`+private+`"}`), want: []string{"call  refused"}},
 		{name: "what the guard refuses", config: `,"split":true`, talk: viaCall("create_issue"), want: []string{"call create_issue refused"}},
-		{name: "a hidden tool", config: `,"hide":["delete_issue"]`, talk: oneCall("delete_issue", secretArgs), want: []string{"surface delete_issue refused"}},
+		{name: "a hidden tool", config: `,"hide":["delete_issue"]`, talk: oneCall("delete_issue", secretArgs), want: []string{"surface  refused"}},
 		{name: "a name that is none", talk: func(d *desk) { d.ask("1", "tools/call", `{"name":["`+private+`"]}`) }, want: []string{"surface  refused"}},
 		{name: "a search", talk: func(d *desk) {
 			d.call("1", "discover", `{"query":"get an issue `+private+`"}`)
@@ -243,7 +245,7 @@ func TestWhatIsCancelledWhileTheToolsAreListed(t *testing.T) {
 	for _, r := range u.run(t) {
 		got[inShort(r)] = true
 	}
-	want := map[string]bool{"discover  cancelled": true, "call  cancelled": true, "surface not_listed cancelled": true}
+	want := map[string]bool{"discover  cancelled": true, "call  cancelled": true, "surface  cancelled": true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the ledger has (-want +got):\n%s", diff)
 	}

@@ -267,7 +267,7 @@ func (f *Facade) unmatched(c *catalog.Catalog, level slog.Level) {
 	for _, key := range []struct {
 		name  string
 		globs []string
-	}{{"hide", s.Hide}, {"readOnly", s.ReadOnly}, {"destructive", s.Destructive},
+	}{{"used", s.Used}, {"hide", s.Hide}, {"readOnly", s.ReadOnly}, {"destructive", s.Destructive},
 		{"keywords", slices.Sorted(maps.Keys(s.Keywords))}} {
 		for _, glob := range key.globs {
 			has := func(t catalog.Tool) bool { return config.Match([]string{glob}, t.Name) }

@@ -308,23 +308,26 @@ func replace(path string, before, after []byte) error {
 		return err
 	}
 	mode := fs.FileMode(0o600)
-	now, err := os.ReadFile(path)
+	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	case err == nil:
-		var info fs.FileInfo
-		if info, err = os.Stat(path); err == nil {
-			mode = info.Mode().Perm()
-		}
+		mode = info.Mode().Perm()
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case (now == nil) != (before == nil) || !bytes.Equal(now, before):
-		return &Error{Path: path, Err: errors.New("was changed by somebody else meanwhile, and is left as it is"), Hint: "run the command again"}
 	}
-	return swap(path, after, mode)
+	return swap(path, before, after, mode)
+}
+
+// unchanged fails if the file at path does not hold a text; nil: if there is one.
+func unchanged(path string, text []byte) error {
+	now, err := Text(path)
+	if err == nil && ((now == nil) != (text == nil) || !bytes.Equal(now, text)) {
+		err = &Error{Path: path, Err: errors.New("was changed by somebody else meanwhile, and is left as it is"), Hint: "run the command again"}
+	}
+	return err
 }
 
 // target is where a file is to which a symbolic link may lead.
@@ -340,15 +343,19 @@ func target(path string) (string, error) {
 	return real, nil
 }
 
-// swap writes a file beside the one at path and puts it in its place.
-func swap(path string, text []byte, mode fs.FileMode) error {
+// swap writes a file beside the one at path and puts it in its place, if that is
+// still as it was: between the last look and the change there is next to no time.
+func swap(path string, before, after []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*.tmp") // 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // which is not there any more, if all went well
-	_, err = f.Write(text)
+	_, err = f.Write(after)
 	if err = errors.Join(err, f.Sync(), f.Close(), os.Chmod(f.Name(), mode)); err != nil {
+		return err
+	}
+	if err := unchanged(path, before); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)

@@ -175,7 +175,7 @@ func (s secrets) list() []string {
 
 // secretWords are parts of the names of variables and flags whose values are
 // credentials.
-const secretWords = "key token secret pass auth credential cookie dsn bearer jwt connection_string connectionstring"
+const secretWords = "key token secret pass auth credential cookie dsn bearer jwt connection-string connection_string connectionstring"
 
 // secretEnds end such names, and are too common inside of others (PATH, PWD).
 const secretEnds = "_pwd _pat _pw -pwd -pat _pin"

@@ -17,14 +17,6 @@ func (d *dialect) shape(n *node) shape {
 	return shape{[]string{"command"}, []string{"args"}, []string{d.env}}
 }
 
-// at is what a path leads to, or nil.
-func (n *node) at(path []string) *node {
-	for _, key := range path {
-		n = n.get(key)
-	}
-	return n
-}
-
 // entry reads a server.
 func (d *dialect) entry(s *found) Entry {
 	n, keys := &s.node, d.shape(&s.node)
@@ -113,46 +105,4 @@ func flagOf(args []string, flag string) string {
 		}
 	}
 	return ""
-}
-
-// text is what a text says, "" if it is none.
-func (n *node) text() string {
-	if n == nil || n.kind != text {
-		return ""
-	}
-	return n.value
-}
-
-// literal is a scalar as it is written, "" if it is none.
-func (n *node) literal() string {
-	if n == nil || n.kind != scalar {
-		return ""
-	}
-	return n.value
-}
-
-// texts are the texts of a list.
-func (n *node) texts() []string {
-	if n == nil || n.kind != list {
-		return nil
-	}
-	var all []string
-	for _, kid := range n.nodes {
-		all = append(all, kid.value)
-	}
-	return all
-}
-
-// vars are the members of a table that are no tables or lists themselves.
-func (n *node) vars() []Var {
-	if n == nil || n.kind != table {
-		return nil
-	}
-	var all []Var
-	for _, kid := range n.nodes {
-		if kid.kind == text || kid.kind == scalar {
-			all = append(all, Var{kid.key, kid.value})
-		}
-	}
-	return all
 }

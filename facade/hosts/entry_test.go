@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,6 +63,14 @@ func TestSecrets(t *testing.T) {
 		{"", "/home/u/projects/some-long-name-2026-with-digits", "/home/u/projects/some-long-name-2026-with-digits"},
 		{"--token=x", "plain", "plain"},
 		{"", "C:\\Users\\u", "C:\\Users\\u"},
+		{"", "--env=KEY=abc", "--env=KEY=…"},
+		{"--conn", "Server=h;Password=abc;", "Server=h;Password=…"},
+		{"-c", "run --port 1 --password abc", "run --port 1 --password …"},
+		{"-c", "A=b TOKEN='abc' run", "A=b TOKEN=…"},
+		{"-c", "run ghp_abcdefghijklmnopqrst", "run …"},
+		{"--json", `{"port": 1, "token": "abc"}`, `{"port": 1, "token": …`},
+		{"-v", "/home/u/secrets:/data", "/home/u/secrets:/data"},
+		{"-c", "run --key-file --verbose 1", "run --key-file --verbose 1"},
 	} {
 		got := test.arg
 		if at := secretAt(test.before, test.arg); at >= 0 {
@@ -94,5 +103,74 @@ func TestEntry(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, d.file().Entries()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The name of a variable that is added says nothing of an argument before.
+func TestAddedName(t *testing.T) {
+	d := newDesk(t)
+	d.put("cursor", false, []byte(`{"mcpServers": {"a": {"command": "c", "args": ["--url=https://u:abc@x.example", "https://u:def@x.example",
+		"-pghi", "https://u:jkl@x.example", "--db", "https://u:mno@x.example"]}}}`))
+	f := d.file()
+	tr, err := f.Translate(f.Entries()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range tr.Env {
+		got = append(got, v.Name)
+	}
+	if diff := cmp.Diff([]string{"MCP_A_ARG1", "MCP_A_ARG2", "MCP_A_ARG4", "MCP_A_DB"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A server that is wrong is refused by itself, and the others of the file are not.
+func TestWrongServer(t *testing.T) {
+	for _, test := range []struct{ name, host, data string }{
+		{"null", "cursor", `{"mcpServers": {"bad": null, "good": {"command": "g"}}}`},
+		{"a text", "claude-code", `{"projects": {"/p": {"mcpServers": {"bad": "s3cret"}}}, "mcpServers": {"good": {"command": "g"}}}`},
+		{"a number in TOML", "codex", "[mcp_servers]\nbad = 5\ngood.command = 'g'\n"},
+		{"a list in TOML", "codex", "[[mcp_servers.bad]]\ncommand = 's3cret'\n[mcp_servers.good]\ncommand = 'g'\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := newDesk(t)
+			d.put(test.host, false, []byte(test.data))
+			f := d.file()
+			for _, e := range f.Entries() {
+				_, err := f.Translate(e)
+				if (err == nil) != (e.Name == "good") || err != nil && strings.Contains(err.Error(), "s3cret") {
+					t.Errorf("%s: %v", e.Name, err)
+				}
+			}
+		})
+	}
+}
+
+// What a host takes for nothing is nothing, and what stands twice where no server
+// does is the host's business.
+func TestOddIsWrapped(t *testing.T) {
+	for _, data := range []string{
+		`{"mcpServers": {"a": {"command": "c", "args": null, "env": null}}}`,
+		`{"theme": 1, "mcpServers": {"a": {"command": "c"}}, "theme": 2}`,
+	} {
+		d := newDesk(t)
+		path := d.put("cursor", false, []byte(data))
+		f := d.file()
+		e := f.Entries()[0]
+		tr, err := f.Translate(e)
+		if err == nil {
+			_, err = f.Wrap(e, tr, command(e))
+		}
+		if err == nil {
+			_, err = f.Write(noon)
+		}
+		if err != nil || !strings.Contains(d.read(path), "mcp-facade") {
+			t.Errorf("%s: %v; it is %s", data, err, d.read(path))
+			continue
+		}
+		if unwrapAll(t, d); d.read(path) != data {
+			t.Errorf("%s: unwrapped it is %s", data, d.read(path))
+		}
 	}
 }

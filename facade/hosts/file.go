@@ -25,6 +25,8 @@ type File struct {
 	data    []byte // as it is to be, without the mark
 	servers []found
 
+	old []*File // the backups, the newest first; nil: not read yet
+
 	// interrupt is asked before each step of Write. Tests fail there.
 	interrupt func(step string) error
 }
@@ -34,13 +36,14 @@ type File struct {
 func Find(p Place) ([]*File, []error) {
 	var files []*File
 	var errs []error
-	seen := map[string]bool{}
 	for _, d := range dialects() {
+		var seen []string
 		for _, at := range d.files(paths{p}) {
-			if at.path == "" || seen[at.path] {
-				continue // a project in the home directory has the user's file for its own
+			real, err := filepath.EvalSymlinks(at.path)
+			if at.path == "" || err == nil && slices.Contains(seen, real) {
+				continue // a project in the home directory, or a link in it, has the user's file for its own
 			}
-			seen[at.path] = true
+			seen = append(seen, real)
 			switch f, err := open(d, at); {
 			case errors.Is(err, fs.ErrNotExist):
 			case err != nil:
@@ -132,14 +135,21 @@ func (f *File) fault(s *found, err error) error {
 // maxFile bounds a file of a host, in bytes. Some keep their history in it.
 const maxFile = 128 << 20
 
+var errLarge = fmt.Errorf("is larger than %d MiB", maxFile>>20)
+
 // readFile reads a file; what it is is asked first, as opening a pipe waits.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
+	switch {
+	case !info.Mode().IsRegular():
 		return nil, errors.New("is not a file")
+	case info.Size() == 0:
+		return nil, nil // what the system makes up has no size; one could wait for ever to read it
+	case info.Size() > maxFile:
+		return nil, errLarge
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -148,7 +158,7 @@ func readFile(path string) ([]byte, error) {
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("is larger than %d MiB", maxFile>>20)
+		err = errLarge
 	}
 	return data, err
 }
@@ -192,7 +202,7 @@ func (f *File) backups() []string {
 	}
 	var all []string
 	for _, n := range names {
-		if isBackup(n.Name(), filepath.Base(path)) {
+		if !stampOf(n.Name(), filepath.Base(path)).IsZero() {
 			all = append(all, filepath.Join(filepath.Dir(path), n.Name()))
 		}
 	}

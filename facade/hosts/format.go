@@ -26,30 +26,12 @@ type format interface {
 // A found is a server in the data of a file.
 type found struct {
 	path []string // the keys that lead to it, its name last
-	node node     // a table, if the file is right
+	node node     // a table, if the server is right
 	text []span   // where its text stands, its key included, in the order of the file
 }
 
 // A span is a part of the data: data[start:end].
 type span struct{ start, end int }
-
-// A node is a value in the data.
-type node struct {
-	kind  kind
-	key   string // in its table; "" in a list
-	value string // of a text what it says, of another scalar its literal: "true", "30"
-	nodes []node // of a list or a table, in the order of the file
-	span         // where the value's text stands, quotes included; empty for a TOML table that has a header or dotted keys
-}
-
-type kind uint8
-
-const (
-	scalar kind = iota // a number, a bool, null, a date
-	text
-	list
-	table
-)
 
 // An edit sets or removes a member of a server.
 type edit struct {
@@ -76,19 +58,6 @@ func (e *syntaxError) Error() string {
 		return e.problem
 	}
 	return fmt.Sprintf("%d: %s", e.line, e.problem)
-}
-
-// get is the member of a table, or nil.
-func (n *node) get(key string) *node {
-	if n == nil {
-		return nil
-	}
-	for i := range n.nodes {
-		if n.kind == table && n.nodes[i].key == key {
-			return &n.nodes[i]
-		}
-	}
-	return nil
 }
 
 // lineAt is the number of the line in which an offset of data lies, from 1.

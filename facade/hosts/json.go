@@ -48,35 +48,29 @@ func (d jsonDoc) servers(all []found, v hujson.Value, path, keys []string) ([]fo
 	if isNull(v) && len(path) > 0 {
 		return all, nil
 	}
-	members, err := d.members(v, path)
+	key := "*"
+	if len(keys) > 0 {
+		key = keys[0]
+	}
+	members, err := d.members(v, path, key)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range members {
-		key := keyOf(m)
-		below := append(slices.Clip(path), key)
-		switch {
-		case len(keys) == 0:
-			n, err := d.server(m, below)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, found{path: below, node: n, text: []span{{m.Name.StartOffset, m.Value.EndOffset}}})
-		case keys[0] == key || keys[0] == "*":
+		below := append(slices.Clip(path), keyOf(m))
+		if len(keys) > 0 {
 			if all, err = d.servers(all, m.Value, below, keys[1:]); err != nil {
 				return nil, err
 			}
+			continue
 		}
+		n, err := d.node(m.Value, below)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found{path: below, node: n, text: []span{{m.Name.StartOffset, m.Value.EndOffset}}})
 	}
 	return all, nil
-}
-
-// server reads the table of one server.
-func (d jsonDoc) server(m hujson.ObjectMember, path []string) (node, error) {
-	if _, ok := m.Value.Value.(*hujson.Object); !ok {
-		return node{}, d.fail(m.Value.StartOffset, "%s: want an object, have %s", dotted(path), typeOf(m.Value))
-	}
-	return d.node(m.Value, path)
 }
 
 // node reads a value with all that is in it.
@@ -99,7 +93,7 @@ func (d jsonDoc) node(v hujson.Value, path []string) (node, error) {
 		}
 	case *hujson.Object:
 		n.kind = table
-		members, err := d.members(v, path)
+		members, err := d.members(v, path, "*")
 		if err != nil {
 			return node{}, err
 		}
@@ -114,9 +108,9 @@ func (d jsonDoc) node(v hujson.Value, path []string) (node, error) {
 	return n, nil
 }
 
-// members are those of an object that has none twice: a host takes the last, and
-// whoever reads the file may take the first.
-func (d jsonDoc) members(v hujson.Value, path []string) ([]hujson.ObjectMember, error) {
+// members are those of an object that are called key; "*": all. None may be there
+// twice: a host takes the last, and whoever reads the file may take the first.
+func (d jsonDoc) members(v hujson.Value, path []string, key string) (all []hujson.ObjectMember, err error) {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
 		where := "the file"
@@ -127,13 +121,17 @@ func (d jsonDoc) members(v hujson.Value, path []string) ([]hujson.ObjectMember, 
 	}
 	seen := make(map[string]bool, len(object.Members))
 	for _, m := range object.Members {
-		key := keyOf(m)
-		if seen[key] {
-			return nil, d.fail(m.Name.StartOffset, "%s is there twice", dotted(append(slices.Clip(path), key)))
+		name := keyOf(m)
+		if name != key && key != "*" {
+			continue
 		}
-		seen[key] = true
+		if seen[name] {
+			return nil, d.fail(m.Name.StartOffset, "%s is there twice", dotted(append(slices.Clip(path), name)))
+		}
+		seen[name] = true
+		all = append(all, m)
 	}
-	return object.Members, nil
+	return all, nil
 }
 
 func (d jsonDoc) fail(offset int, format string, args ...any) error {

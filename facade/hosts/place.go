@@ -8,10 +8,10 @@ import (
 // paths makes the paths of a Place, with its separator.
 type paths struct{ Place }
 
-// under is a path in a folder; "" if the folder is not known.
+// under is a path in a folder; "" if it is not known where that is.
 func (p paths) under(folder, rest string) string {
 	switch {
-	case folder == "":
+	case !isAbsolute(folder):
 		return ""
 	case p.OS == "windows":
 		return strings.TrimRight(folder, `\/`) + `\` + strings.ReplaceAll(rest, "/", `\`)
@@ -22,9 +22,15 @@ func (p paths) under(folder, rest string) string {
 
 func (p paths) home(rest string) string { return p.under(p.Home, rest) }
 
+// isAbsolute reports whether a path begins at a root, of Windows or another system.
+// What does not may lead into a project that was cloned from anywhere.
+func isAbsolute(path string) bool {
+	return len(path) > 1 && path[1] == ':' || strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\`)
+}
+
 // env is a path in the folder that a variable names, else in the one given.
 func (p paths) env(variable, otherwise, rest string) string {
-	if folder := p.Getenv(variable); folder != "" {
+	if folder := p.Getenv(variable); isAbsolute(folder) {
 		return p.under(folder, rest)
 	}
 	return p.under(otherwise, rest)

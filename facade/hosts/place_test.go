@@ -1,6 +1,8 @@
 package hosts
 
 import (
+	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -89,5 +91,31 @@ func TestFindEdges(t *testing.T) {
 	}
 	if len(All()) != 9 {
 		t.Errorf("%d hosts, want 9", len(All()))
+	}
+}
+
+// A folder that is named from the current directory may be anybody's, and is not
+// looked into.
+func TestRelativeFolders(t *testing.T) {
+	d := newDesk(t)
+	t.Chdir(t.TempDir())
+	d.write("relative/zed/settings.json", []byte(`{"context_servers": {"a": {"command": "a"}}}`))
+	d.write("relative/.cursor/mcp.json", []byte(`{"mcpServers": {"a": {"command": "a"}}}`))
+	d.vars["XDG_CONFIG_HOME"], d.place.Home = "relative", "relative"
+	if files, errs := Find(d.place); len(files)+len(errs) > 0 {
+		t.Errorf("found %v, %v", files, errs)
+	}
+}
+
+// A link in a project that leads to the user's file is that file.
+func TestFindLinked(t *testing.T) {
+	d := newDesk(t)
+	path := d.put("cursor", false, []byte(`{"mcpServers":{"a":{"command":"a"}}}`))
+	link := d.put("cursor", true, nil)
+	if err := errors.Join(os.Remove(link), os.Symlink(path, link)); err != nil {
+		t.Skip(err)
+	}
+	if f := d.file(); f.Path != path || f.Entries()[0].Project {
+		t.Errorf("found as %s, of a project: %v", f.Path, f.Entries()[0].Project)
 	}
 }

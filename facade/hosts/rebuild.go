@@ -100,7 +100,11 @@ func (r *rebuilder) process(u gjson.Result) error {
 
 // url gives the server a URL, and takes the process away.
 func (r *rebuilder) url(address, transport string, headers gjson.Result) error {
-	r.edits = []edit{{[]string{r.urls[0]}, address}}
+	key := r.urls[0]
+	if transport == "sse" && key == "httpUrl" {
+		key = "url"
+	}
+	r.edits = []edit{{[]string{key}, address}}
 	switch {
 	case r.one:
 		r.edits = append(r.edits, edit{[]string{"type"}, "remote"})
@@ -110,7 +114,9 @@ func (r *rebuilder) url(address, transport string, headers gjson.Result) error {
 	if err := r.members(headers, []string{r.headers}); err != nil {
 		return err
 	}
-	r.taken = append(r.taken, edit{[]string{"command"}, nil}, edit{[]string{"args"}, nil})
+	for _, key := range []string{"command", "args", r.pass} {
+		r.taken = append(r.taken, edit{[]string{key}, nil})
+	}
 	return nil
 }
 

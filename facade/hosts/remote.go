@@ -36,9 +36,16 @@ func (t *translator) remote() error {
 	} else if len(headers) == 0 && address == t.entry.URL {
 		t.Notes = append(t.Notes, `No authorization is configured: if the server asks for a login, add "oauth": true to its "upstream" in the servers file, and run mcp-facade login with its name.`)
 	}
+	if t.dialect.pass != "" {
+		t.Translation.pass = append(t.Translation.pass, strings.Fields(connecting)...)
+	}
 	t.Upstream = o.bytes()
 	return nil
 }
+
+// connecting are the variables by which we find a proxy, certificates, and what a
+// login has left: a host that hands on few variables did without them itself.
+const connecting = "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR XDG_STATE_HOME DBUS_SESSION_BUS_ADDRESS"
 
 func isWeb(address string) bool {
 	lower := strings.ToLower(address)

@@ -53,24 +53,33 @@ func isToken(word string) bool {
 }
 
 // secretAt is the offset in an argument from which it is secret, or -1. before
-// is the argument in front of it.
+// is the argument in front of it. It may be a command line of its own, or a list
+// of names and values.
 func secretAt(before, arg string) int {
-	if isFlag(before) && !strings.Contains(before, "=") && namesSecret(before) && !isFlag(arg) && arg != "" {
+	if isLongFlag(before) && namesSecret(before) && !isFlag(arg) && arg != "" || hasURLSecret(arg) || isToken(arg) {
 		return 0
 	}
-	if hasURLSecret(arg) || isToken(arg) {
-		return 0
-	}
-	for _, mark := range []string{"=", ": ", ":"} {
-		name, value, ok := strings.Cut(arg, mark)
-		if !ok || value == "" || strings.ContainsAny(name, " /\\") || strings.HasPrefix(value, "//") {
+	for i, mark := range arg {
+		if mark != '=' && mark != ':' && mark != ' ' {
 			continue
 		}
-		if namesSecret(name) || isToken(value) {
-			return len(name) + len(mark)
+		head := strings.TrimRight(arg[:i], `"'`)
+		name := head[strings.LastIndexAny(head, ` =:;,&?"'{[(`)+1:]
+		value := strings.TrimLeft(arg[i+1:], " ")
+		word, _, _ := strings.Cut(value, " ")
+		switch named := namesSecret(name) && !strings.ContainsAny(name, `/\`); {
+		case value == "" || strings.HasPrefix(value, "//"):
+		case isToken(strings.Trim(word, `"',;`)), mark != ' ' && named, mark == ' ' && named && isFlag(name) && !isFlag(value):
+			return len(arg) - len(value)
 		}
 	}
 	return -1
+}
+
+// isLongFlag reports whether an argument is the name of a flag and nothing else,
+// as "-psecret" is not.
+func isLongFlag(arg string) bool {
+	return isFlag(arg) && !strings.ContainsAny(arg, "=:/ ") && (namesSecret(arg) || strings.HasPrefix(arg, "--"))
 }
 
 func isFlag(arg string) bool { return strings.HasPrefix(arg, "-") }

@@ -37,8 +37,6 @@ func (d *tomlDoc) servers(all []found, n node, path, root []string, parts map[st
 	for _, kid := range n.nodes {
 		below := append(slices.Clip(path), kid.key)
 		switch {
-		case len(root) == 0 && kid.kind != table:
-			return nil, d.wantTable(below)
 		case len(root) == 0:
 			all = append(all, found{path: below, node: kid, text: parts[tomlID(below)]})
 		case root[0] == kid.key || root[0] == "*":
@@ -168,66 +166,6 @@ func (n node) edited(edits []edit) (node, error) {
 		n = n.with(e.path, d.root.node.nodes[0])
 	}
 	return n, nil
-}
-
-// with is n with a value in the place of what path leads to.
-func (n node) with(path []string, value node) node {
-	if len(path) == 0 {
-		value.key = n.key
-		return value
-	}
-	n.nodes = slices.Clone(n.nodes)
-	i := slices.IndexFunc(n.nodes, func(kid node) bool { return kid.key == path[0] })
-	if i < 0 {
-		i = len(n.nodes)
-		n.nodes = append(n.nodes, node{kind: table, key: path[0]})
-	}
-	n.nodes[i] = n.nodes[i].with(path[1:], value)
-	return n
-}
-
-// without is n without what path leads to.
-func (n node) without(path []string) node {
-	i := slices.IndexFunc(n.nodes, func(kid node) bool { return kid.key == path[0] })
-	switch {
-	case i < 0:
-	case len(path) == 1:
-		n.nodes = slices.Delete(slices.Clone(n.nodes), i, i+1)
-	default:
-		n.nodes = slices.Clone(n.nodes)
-		n.nodes[i] = n.nodes[i].without(path[1:])
-	}
-	return n
-}
-
-// says tells whether two values say the same. The order in a table says nothing,
-// nor does an empty table.
-func (n node) says(m node) bool {
-	if n.kind != m.kind || n.value != m.value {
-		return false
-	}
-	if n.kind != table {
-		return slices.EqualFunc(n.nodes, m.nodes, node.says)
-	}
-	a, b := n.filled(), m.filled()
-	for key, kid := range a {
-		other, ok := b[key]
-		if !ok || !kid.says(other) {
-			return false
-		}
-	}
-	return len(a) == len(b)
-}
-
-// filled are the members of a table that are not empty tables.
-func (n node) filled() map[string]node {
-	all := make(map[string]node, len(n.nodes))
-	for _, kid := range n.nodes {
-		if kid.kind != table || len(kid.filled()) > 0 {
-			all[kid.key] = kid
-		}
-	}
-	return all
 }
 
 // tomlOf is a value of an edit as TOML has it.

@@ -20,7 +20,7 @@ func (f *File) Translate(e Entry) (Translation, error) {
 		return Translation{}, f.fault(s, err)
 	}
 	if f.project {
-		t.Notes = append(t.Notes, "The file is the project's: whoever else uses it needs mcp-facade in the same place, and the server in a servers file of their own.")
+		t.Notes = append(t.Notes, "The file is the project's: whoever else uses it needs mcp-facade in the same place, and this entry in a servers file of their own.")
 	}
 	return t, nil
 }
@@ -56,6 +56,8 @@ func (d *dialect) translate(s *found) (Translation, error) {
 func (d *dialect) refusal(n *node, e Entry) error {
 	kind := n.get("type").text()
 	switch {
+	case n.kind != table:
+		return errors.New("it is no object with a command or a URL")
 	case e.Command != "" && e.URL != "":
 		return errors.New(`it has both a command and a URL; one of them has to go`)
 	case n.get("tcp") != nil:
@@ -78,8 +80,8 @@ func (d *dialect) refusal(n *node, e Entry) error {
 	return badLists(n, d)
 }
 
-// badLists refuses what is not of the kind that it should be: what we do not
-// understand in it would be lost.
+// badLists refuses what is not of the kind that it should be, or null: what we do
+// not understand in it would be lost.
 func badLists(n *node, d *dialect) error {
 	keys := d.shape(n)
 	lists := [][]string{keys.args, {d.deny}, {d.allow}}
@@ -88,13 +90,13 @@ func badLists(n *node, d *dialect) error {
 	}
 	for _, path := range lists {
 		v := n.at(path)
-		if v != nil && (v.kind != list || slices.ContainsFunc(v.nodes, func(kid node) bool { return kid.kind != text })) {
+		if v != nil && v.literal() != "null" && (v.kind != list || slices.ContainsFunc(v.nodes, func(kid node) bool { return kid.kind != text })) {
 			return fmt.Errorf("%q: want a list of strings", path[len(path)-1])
 		}
 	}
 	for _, path := range [][]string{keys.env, {d.headers}, {"env_http_headers"}} {
 		v := n.at(path)
-		if v != nil && (v.kind != table || slices.ContainsFunc(v.nodes, func(kid node) bool { return kid.kind != text && kid.kind != scalar })) {
+		if v != nil && v.literal() != "null" && (v.kind != table || slices.ContainsFunc(v.nodes, func(kid node) bool { return kid.kind != text && kid.kind != scalar })) {
 			return fmt.Errorf("%q: want an object of strings", path[len(path)-1])
 		}
 	}
@@ -152,7 +154,7 @@ func (t *translator) arg(before, arg string, i int) string {
 		return t.text(arg, name)
 	}
 	flag := strings.TrimRight(arg[:at], "=: ")
-	if at == 0 && isFlag(before) {
+	if at == 0 && isLongFlag(before) {
 		flag = before
 	}
 	if flag = variableOf(strings.TrimLeft(flag, "-")); flag != "" {

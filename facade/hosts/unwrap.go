@@ -28,11 +28,14 @@ func (f *File) Unwrap(e Entry, upstream []byte) (Change, error) {
 // fromBackup gives the data with the server as it was in the newest backup in
 // which it was not ours.
 func (f *File) fromBackup(s *found) (data []byte, ok bool, err error) {
-	for _, path := range f.backups() {
-		old, err := open(f.dialect, place{path: path})
-		if err != nil {
-			continue // a backup that cannot be read is none
+	if f.old == nil {
+		for _, path := range f.backups() {
+			if old, err := open(f.dialect, place{path: path}); err == nil { // else it is none
+				f.old = append(f.old, old)
+			}
 		}
+	}
+	for _, old := range f.old {
 		i := slices.IndexFunc(old.servers, func(other found) bool { return slices.Equal(other.path, s.path) })
 		if i < 0 || f.dialect.entry(&old.servers[i]).Ours {
 			continue

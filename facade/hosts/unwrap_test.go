@@ -152,6 +152,8 @@ func TestUnwrapWithoutBackup(t *testing.T) {
 			`{"type": "http", "url": "https://a.example/${env:T}", "headers": {"X": "s3cret", "Y": "Bearer ${env:Y}"}}`},
 		{"a URL with events", "claude-code", `{"command":"mcp-facade","args":["--server","a"]}`,
 			`{"url": "https://a.example", "transport": "sse"}`, `{"url":"https://a.example","type":"sse"}`},
+		{"events for Gemini", "gemini", `{"command":"mcp-facade","args":["--server","a"]}`,
+			`{"url": "https://a.example", "transport": "sse"}`, `{"url":"https://a.example"}`},
 		{"for OpenCode", "opencode", `{"type":"local","command":["mcp-facade","--server","a"],"environment":{"MCP_A_X":"{file:x}","K":"v"}}`,
 			`{"url": "https://a.example", "headers": {"X": "${MCP_A_X}"}}`,
 			`{"type":"remote","environment":{"K":"v"},"url":"https://a.example","headers":{"X":"{file:x}"}}`},
@@ -213,7 +215,7 @@ func TestUnwrapCodexWithoutBackup(t *testing.T) {
 			t.Errorf("%s is not in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "mcp-facade") {
+	if strings.Contains(got, "mcp-facade") || strings.Contains(got, "env_vars") { // which Codex refuses beside a URL
 		t.Errorf("not unwrapped:\n%s", got)
 	}
 }

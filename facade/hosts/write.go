@@ -43,7 +43,7 @@ func (f *File) write(path string, now time.Time) (backup string, err error) {
 	if backup, err = f.backUp(path, info, now); err != nil {
 		return "", err
 	}
-	temporary, err := f.prepare(path, info)
+	temporary, err := f.prepare(path, "file", f.data, info)
 	if err != nil {
 		return backup, err
 	}
@@ -87,44 +87,51 @@ const (
 	backupEnd  = ".bak"
 )
 
-// isBackup reports whether a name is that of a backup of file.
-func isBackup(name, file string) bool {
+// stampOf is the time in the name of a backup of file; zero: it is none.
+func stampOf(name, file string) time.Time {
 	stamp, ok := strings.CutPrefix(name, file+backupMark)
 	stamp, ended := strings.CutSuffix(stamp, backupEnd)
-	_, err := time.Parse(backupTime, stamp)
-	return ok && ended && err == nil
+	at, err := time.Parse(backupTime, stamp)
+	if !ok || !ended || err != nil {
+		return time.Time{}
+	}
+	return at
 }
 
-// maxBackups is how many seconds are tried for a name that is free.
-const maxBackups = 100
-
-// backUp writes the file as it was read beside it, and never over another. Of two
-// in one second the later has the next second in its name, so that names sort by age.
+// backUp writes the file as it was read beside it, and never over another. Names
+// sort by age: of two in one second, or after the clock was put back, the later one
+// has the second after the earlier one's in its name.
 func (f *File) backUp(path string, info fs.FileInfo, now time.Time) (string, error) {
 	if err := f.step("back up"); err != nil {
 		return "", err
 	}
-	for range maxBackups {
-		name := path + backupMark + now.UTC().Format(backupTime) + backupEnd
-		now = now.Add(time.Second)
-		err := writeNew(name, f.bytes(f.read), info, f.step)
-		if !errors.Is(err, fs.ErrExist) {
-			return name, err
+	if old := f.backups(); len(old) > 0 {
+		if last := stampOf(filepath.Base(old[0]), filepath.Base(path)).Add(time.Second); last.After(now) {
+			now = last
 		}
 	}
-	return "", errors.New("back up: too many backups of this minute are there")
+	name := path + backupMark + now.UTC().Format(backupTime) + backupEnd
+	if _, err := os.Lstat(name); err == nil {
+		return "", fmt.Errorf("%s is there already", filepath.Base(name))
+	}
+	temporary, err := f.prepare(path, "backup", f.read, info)
+	if err != nil {
+		return "", err
+	}
+	return name, os.Rename(temporary, name)
 }
 
-// prepare writes what the file is to be into a temporary file beside it.
-func (f *File) prepare(path string, info fs.FileInfo) (string, error) {
+// prepare writes data into a temporary file beside the file, so that nothing that
+// has a name is ever there in part.
+func (f *File) prepare(path, what string, data []byte, info fs.FileInfo) (string, error) {
 	name := fmt.Sprintf("%s%s%d.tmp", path, backupMark, os.Getpid())
 	os.Remove(name) // left by one with this number that was killed
-	return name, writeNew(name, f.bytes(f.data), info, f.step)
+	return name, writeNew(name, f.bytes(data), info, func() error { return f.step("write " + what) })
 }
 
 // writeNew writes a file that is not there yet, with the mode and, where that is
 // allowed, the owner of another. It is on the disk, or there is none.
-func writeNew(name string, data []byte, like fs.FileInfo, step func(string) error) (err error) {
+func writeNew(name string, data []byte, like fs.FileInfo, step func() error) (err error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -137,7 +144,7 @@ func writeNew(name string, data []byte, like fs.FileInfo, step func(string) erro
 			os.Remove(name)
 		}
 	}()
-	if err := step("write " + filepath.Ext(name)); err != nil {
+	if err := step(); err != nil {
 		return err
 	}
 	if _, err := file.Write(data); err != nil {

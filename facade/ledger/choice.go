@@ -36,6 +36,9 @@ const (
 // OpenChoice is the choice in that file, which is read when it is first needed.
 func OpenChoice(path string) *Choice { return &Choice{path: path} }
 
+// Anew is the choice as a process that starts now finds it.
+func (c *Choice) Anew() *Choice { return OpenChoice(c.path) }
+
 // Tools are those that the file had when this process first looked, or that this
 // process has put there, in order. A file that is damaged, or that others could
 // have written, has none.
@@ -105,7 +108,7 @@ func (c *Choice) load() (tools []string) {
 	if checkDir(filepath.Dir(c.path)) != nil {
 		return nil
 	}
-	text, err := readFile(c.path)
+	text, err := readFile(c.path, maxChoiceSize+1)
 	if err != nil || len(text) > maxChoiceSize || !gjson.ValidBytes(text) {
 		return nil
 	}

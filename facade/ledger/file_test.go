@@ -300,17 +300,45 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// Of a file that is larger than ours are, the end is read.
 func TestReadIsBounded(t *testing.T) {
 	path := place(t)
-	write(t, path, call("a"))
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	write(t, path, call("first"))
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Truncate(1<<40), f.Close()); err != nil {
+	defer f.Close()
+	if err := f.Truncate(1 << 40); err != nil {
 		t.Skip(err)
 	}
-	if records, unread, err := Read(path); err != nil || len(records) != 1 || unread != 1 {
-		t.Errorf("Read = %d records, %d lines not read, %v", len(records), unread, err)
+	for _, want := range []int{0, 1} {
+		records, unread, err := Read(path)
+		if err != nil || len(records) != want || unread != 1-want {
+			t.Errorf("Read = %d records, %d lines not read, %v", len(records), unread, err)
+		}
+		l := Open(path, nil)
+		if _, err := f.Write(l.appendLine([]byte("\n"), noted{Record: call("last")})); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRecent(t *testing.T) {
+	path := place(t)
+	l := Open(path, nil)
+	defer l.Close(t.Context())
+	var lines []byte
+	for len(lines) < maxSize/2 {
+		lines = l.appendLine(lines, noted{Record: call("long ago")})
+	}
+	write(t, path, call("a"))
+	if err := os.WriteFile(path, lines, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.Add(call("just now"))
+	records, err := l.Recent()
+	if n := len(records); err != nil || n < 2000 || n > 5000 || records[n-1].Tool != "just now" {
+		t.Errorf("Recent = %d records, %v", n, err)
 	}
 }

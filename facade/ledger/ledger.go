@@ -71,17 +71,18 @@ type Ledger struct {
 	path    string
 	log     *slog.Logger
 	session string
-	full    chan struct{} // has one when a batch is
-	quit    chan struct{} // closed when no record comes any more
-	hurry   chan struct{} // closed when nothing is waited for any more
-	done    chan struct{} // closed when the writer has ended
-	lines   []byte        // the writer's
+	full    chan struct{}      // has one when a batch is
+	flush   chan chan struct{} // a writer closes what comes when it has written what is noted
+	quit    chan struct{}      // closed when no record comes any more
+	hurry   chan struct{}      // closed when nothing is waited for any more
+	done    chan struct{}      // closed when the writer has ended
+	lines   []byte             // the writer's
 
 	mu      sync.Mutex
 	queue   []noted     // what is not being written yet; guarded by mu, like all below
 	timer   *time.Timer // ends the batch; nil: the writer was not started
 	closed  bool
-	dropped int
+	missing int // records that are not in the file, or not yet
 	warned  bool
 }
 
@@ -117,7 +118,7 @@ func Open(path string, log *slog.Logger) *Ledger {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Ledger{path: path, log: log, session: rand.Text()[:12],
-		full: make(chan struct{}, 1), quit: make(chan struct{}), hurry: make(chan struct{}), done: make(chan struct{})}
+		full: make(chan struct{}, 1), flush: make(chan chan struct{}), quit: make(chan struct{}), hurry: make(chan struct{}), done: make(chan struct{})}
 }
 
 // Add notes a record. It never waits.
@@ -131,8 +132,8 @@ func (l *Ledger) AddLater(r Record, fill func(*Record)) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.missing++
 	if l.closed || len(l.queue) >= maxQueue {
-		l.dropped++
 		return
 	}
 	r.Tool = strings.Clone(r.Tool[:min(len(r.Tool), 2*maxName)]) // which may be a part of something large
@@ -171,10 +172,10 @@ func (l *Ledger) Close(ctx context.Context) {
 		close(l.hurry)
 	}
 	l.mu.Lock()
-	dropped := l.dropped + len(l.queue)
+	missing := l.missing
 	l.mu.Unlock()
-	if dropped > 0 {
-		l.log.Warn("calls are missing in the ledger", "calls", dropped, "path", l.path)
+	if missing > 0 {
+		l.log.Warn("calls are missing in the ledger", "calls", missing, "path", l.path)
 	}
 }
 
@@ -183,9 +184,11 @@ func (l *Ledger) write(timer *time.Timer) {
 	defer close(l.done)
 	var batch []noted
 	for last := false; !last; {
+		var flushed chan struct{}
 		select {
 		case <-timer.C:
 		case <-l.full:
+		case flushed = <-l.flush:
 		case <-l.quit:
 			last = true
 		}
@@ -194,6 +197,9 @@ func (l *Ledger) write(timer *time.Timer) {
 		l.mu.Unlock()
 		l.save(batch)
 		clear(batch)
+		if flushed != nil {
+			close(flushed)
+		}
 	}
 }
 
@@ -208,17 +214,18 @@ func (l *Ledger) save(batch []noted) {
 		l.lines = l.appendLine(l.lines, n)
 	}
 	err := appendTo(l.path, l.lines, l.hurry)
+	l.mu.Lock()
+	level := slog.LevelWarn
+	if err == nil {
+		l.missing -= len(batch)
+	} else if l.warned {
+		level = slog.LevelDebug
+	}
+	l.warned = l.warned || err != nil
+	l.mu.Unlock()
 	if err == nil {
 		return
 	}
-	l.mu.Lock()
-	l.dropped += len(batch)
-	level := slog.LevelWarn
-	if l.warned {
-		level = slog.LevelDebug
-	}
-	l.warned = true
-	l.mu.Unlock()
 	l.log.Log(context.Background(), level, "the ledger is not written", "err", err)
 }
 
@@ -228,12 +235,17 @@ type Count struct {
 	Calls int
 }
 
-// Calls counts the calls that have reached the upstream, by tool, the most called
-// first.
+// IsCall reports whether a record is of a call of a tool of the upstream that we
+// have not refused.
+func (r *Record) IsCall() bool {
+	return (r.Via == Direct || r.Via == Call) && r.Outcome != Refused
+}
+
+// Calls counts the calls by tool, the most called first.
 func Calls(records []Record) (counts []Count) {
 	at := map[string]int{}
 	for _, r := range records {
-		if r.Tool == "" || r.Outcome != OK && r.Outcome != Failed {
+		if r.Tool == "" || !r.IsCall() {
 			continue
 		}
 		i, known := at[r.Tool]
