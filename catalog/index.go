@@ -19,16 +19,24 @@ type searchIndex struct {
 	paired  lists              // of the pairs
 	related synonyms
 	sayings sayings
-	names   []float32 // by tool: how telling the words of its name are together
-	natures []nature  // by tool
-	rarest  float32   // how telling a term is that no tool has
-	scratch sync.Pool // of *search
+	names   []nameMass // by tool
+	natures []nature   // by tool
+	rarest  float32    // how telling a term is that no tool has
+	scratch sync.Pool  // of *search
 }
 
 // A meaning is what a word is to the index.
 type meaning struct {
-	term int32 // -1 if no tool and no synonym has it
-	sort sort
+	term   int32 // -1 if no tool and no synonym has it
+	sort   sort
+	plural bool
+}
+
+// A nameMass is how many telling words a name has, and how telling they are
+// together.
+type nameMass struct {
+	words   int
+	telling float32
 }
 
 // A pair is two terms, the second after the first.
@@ -44,7 +52,7 @@ func (x *searchIndex) meaning(word []byte) meaning {
 	if !met {
 		t = -1
 	}
-	return meaning{t, sortOf(w)}
+	return meaning{t, sortOf(w), plural(w)}
 }
 
 // known reports whether any tool has the term.
@@ -101,6 +109,9 @@ func wordsOf(n int) int { return 1000 + 5*n }
 func (b *indexBuilder) add(i int32, tool *Tool, keywords []string) {
 	b.count(i, nameField, tool.Name, maxTextWords)
 	b.nature[i] = b.natureOf(tool)
+	if b.getsMany(tool.Name) { // which is to list them
+		b.counts.add(b.term("list"), i, nameField)
+	}
 	if len(b.counts.entries)+len(b.paired.entries) > maxPostings {
 		return
 	}
@@ -155,6 +166,9 @@ func (b *indexBuilder) countWord(m meaning, tool int32, field int) {
 	if m.sort != stop || field == nameField || field == sentenceField {
 		b.counts.add(m.term, tool, field)
 	}
+	if m.plural && field == nameField {
+		b.counts.of(m.term, tool).plural = true
+	}
 	if m.sort != stop && field == nameField && !slices.Contains(b.names[tool], m.term) {
 		b.names[tool] = append(b.names[tool], m.term)
 	}
@@ -207,7 +221,7 @@ func (b *indexBuilder) meaning(word []byte) meaning {
 		return m
 	}
 	w := string(word)
-	m = meaning{b.term(term(w)), sortOf(w)}
+	m = meaning{b.term(term(w)), sortOf(w), plural(w)}
 	b.words[w] = m
 	return m
 }
@@ -230,11 +244,12 @@ func (b *indexBuilder) finish() *searchIndex {
 	x := &searchIndex{
 		words: b.words, terms: b.terms, texts: b.texts, letters: b.letters, lists: b.counts.weigh(factors),
 		pairs: b.pairs, paired: b.paired.weigh(factors),
-		related: related, sayings: sayings, names: make([]float32, len(b.names)), natures: b.nature, rarest: rarities(len(b.names))[0],
+		related: related, sayings: sayings, names: make([]nameMass, len(b.names)), natures: b.nature, rarest: rarities(len(b.names))[0],
 	}
 	for tool, terms := range b.names {
+		x.names[tool].words = len(terms)
 		for _, t := range terms {
-			x.names[tool] += x.lists.rare[t]
+			x.names[tool].telling += x.lists.rare[t]
 		}
 	}
 	return x

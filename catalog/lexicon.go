@@ -103,6 +103,16 @@ func reading(w string) bool {
 	return false
 }
 
+// getting reports whether a word of a name says that a tool returns what it is
+// about, one thing or several.
+func getting(w string) bool {
+	switch w {
+	case "fetch", "get", "read", "retrieve", "show", "view":
+		return true
+	}
+	return false
+}
+
 // writing reports whether a word says that something is to be changed.
 func writing(w string) bool {
 	switch w {

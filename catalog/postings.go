@@ -43,12 +43,19 @@ type lists struct {
 
 // A posting is one tool that has a term.
 type posting struct {
-	at     uint32  // twice the tool's position, and one more if its name has the term
+	at     uint32  // four times the tool's position, and how its name has the term
 	weight float32 // how rare the term is times how much of the tool is about it
 }
 
-func (p posting) tool() uint32 { return p.at >> 1 }
-func (p posting) named() bool  { return p.at&1 != 0 }
+// How a name has a term: if it does, and if it does so in the plural.
+const (
+	namedBit  = 1
+	pluralBit = 2
+)
+
+func (p posting) tool() uint32   { return p.at >> 2 }
+func (p posting) named() bool    { return p.at&namedBit != 0 }
+func (p posting) number() number { return numberOf(p.at&pluralBit != 0) }
 
 // of are the postings of a term.
 func (l *lists) of(term int32) []posting { return l.postings[l.first[term]:l.first[term+1]] }
@@ -63,6 +70,7 @@ type counter struct {
 type entry struct {
 	term, tool int32
 	times      [fields]uint8 // that the tool has the term, in each field: at most 255
+	plural     bool          // whether its name has it in the plural
 }
 
 func newCounter(entries int) counter { return counter{entries: make([]entry, 0, entries)} }
@@ -75,15 +83,20 @@ func (c *counter) next() int32 {
 
 // add counts a term of the tool that is being added.
 func (c *counter) add(term, tool int32, field int) {
+	if times := &c.of(term, tool).times[field]; *times < math.MaxUint8 {
+		*times++
+	}
+}
+
+// of is the entry of a term and the tool that is being added.
+func (c *counter) of(term, tool int32) *entry {
 	at := c.newest[term]
 	if at == none || c.entries[at].tool != tool {
 		at = int32(len(c.entries))
 		c.newest[term] = at
 		c.entries = append(c.entries, entry{term: term, tool: tool})
 	}
-	if times := &c.entries[at].times[field]; *times < math.MaxUint8 {
-		*times++
-	}
+	return &c.entries[at]
 }
 
 // weigh sorts the entries by term and weighs them. It is the end of the
@@ -98,9 +111,12 @@ func (c *counter) weigh(factors [][fields]float64) lists {
 	copy(next, l.first)
 	for i := range c.entries {
 		e := &c.entries[i]
-		p := posting{uint32(e.tool) << 1, l.rare[e.term] * float32(impact(e.times, &factors[e.tool]))}
+		p := posting{uint32(e.tool) << 2, l.rare[e.term] * float32(impact(e.times, &factors[e.tool]))}
 		if e.times[nameField] > 0 {
-			p.at++
+			p.at |= namedBit
+		}
+		if e.plural {
+			p.at |= pluralBit
 		}
 		l.postings[next[e.term]] = p
 		next[e.term]++

@@ -46,7 +46,8 @@ type choice struct {
 	postings []posting
 	rare     float32
 	weight   float32
-	named    bool // whether only names count
+	named    bool   // whether only names count
+	number   number // in which names should have it
 }
 
 // read reads a text.
@@ -122,6 +123,9 @@ func (q *query) choices(i int) {
 	if w.term != none {
 		q.accept(w.term, 1)
 		q.index.related.of(w.term, q.acceptFor)
+		for j := range q.accepted[start:] {
+			q.accepted[start+j].number = numberOf(w.plural)
+		}
 		q.index.sayings.at(q.words[i:i+1], func(said *idiom) {
 			if !said.alone {
 				q.otherwise(said)

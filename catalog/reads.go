@@ -54,6 +54,24 @@ func (b *indexBuilder) natureOfName(name string) nature {
 	return 0
 }
 
+// getsMany reports whether a name says that a tool gets several things, as
+// getIssues and issues_get_by_user do, and mark_issues_read does not.
+func (b *indexBuilder) getsMany(name string) bool {
+	b.reader.reset(name)
+	gets, many := false, false
+	for n := 0; n < maxNameVerbs && b.reader.next() && !limits(string(b.reader.word)); n++ {
+		switch w := string(b.reader.word); {
+		case getting(w):
+			gets = true
+		case !gets && writing(w):
+			return false
+		default:
+			many = plural(w)
+		}
+	}
+	return gets && many
+}
+
 // maxNameVerbs is how many words of a name are looked at for a verb.
 const maxNameVerbs = 12
 

@@ -43,6 +43,16 @@ func TestSearchPrefersWhatIsAskedFor(t *testing.T) {
 	}
 }
 
+func TestGetsMany(t *testing.T) {
+	b := indexBuilder{reader: wordReader{search: true}}
+	for name, want := range map[string]bool{"getAllIssues": true, "issues_get": true, "get_issues_by_user": true, "acme_fetch_pull_requests": true,
+		"getIssue": false, "get_issue_by_labels": false, "issues": false, "mark_issues_read": false, "get": false, "get_status": false} {
+		if got := b.getsMany(name); got != want {
+			t.Errorf("getsMany(%q) = %t, want %t", name, got, want)
+		}
+	}
+}
+
 func TestSearchKnowsIdioms(t *testing.T) {
 	tests := []struct{ name, query, want string }{
 		{"takes stop words together", "who am I", "get_me"},

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -153,6 +154,81 @@ func TestSearchByOtherWords(t *testing.T) {
 				t.Errorf("Search(%q) finds %q first, want %q", tt.query, got, tt.want)
 			}
 		})
+	}
+}
+
+// boards are tools whose descriptions have the words that people use where their
+// names have others.
+func boards() *Catalog {
+	c, _ := New([][]byte{page(
+		`{"name":"createBoard","description":"Creates a board. List the members first."}`,
+		`{"name":"deleteBoard","description":"Erases all that a board lists, for good."}`,
+		`{"name":"getBoard","title":"Get a board","description":"Gets one board."}`,
+		`{"name":"getBoardColumns","title":"Get a board's columns","description":"Lists the columns of a board."}`,
+		`{"name":"getBoards","title":"Boards (filtered)","description":"Gets all boards that you have access to, with their owners and with what they are for."}`,
+		`{"name":"getBoardsSharedByUser","description":"Lists what a user has shared of the boards."}`,
+		`{"name":"getMember","description":"Gets a member of a board."}`,
+		`{"name":"getMembers","description":"Gets the people who may see what is on a board, in the order in which they came."}`,
+		`{"name":"getMemberRoles","description":"Lists the roles of members."}`,
+		`{"name":"listMemberRequests","description":"Lists who wants to be a member."}`,
+		`{"name":"updateBoard","description":"Changes a board, or what it lists."}`,
+	)})
+	return c
+}
+
+// A query that is a tool's name in other words finds that tool first.
+func TestSearchByANameInOtherWords(t *testing.T) {
+	tests := []struct{ name, query, want string }{
+		{"lists by getting several", "list boards", "getBoards"},
+		{"lists all", "list all boards", "getBoards"},
+		{"lists mine", "list my boards", "getBoards"},
+		{"shows several", "show all boards", "getBoards"},
+		{"gets one", "get a board", "getBoard"},
+		{"fetches one", "fetch the board", "getBoard"},
+		{"fetches several", "fetch the boards", "getBoards"},
+		{"lists what belongs to one", "list the columns of a board", "getBoardColumns"},
+		{"prefers a name that lists", "list member requests", "listMemberRequests"},
+		{"deletes", "remove a board", "deleteBoard"},
+		{"updates", "edit a board", "updateBoard"},
+		{"creates", "add a board", "createBoard"},
+	}
+	c := boards()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := namesOf(c.Search(tt.query, 3)); len(got) == 0 || got[0] != tt.want {
+				t.Errorf("Search(%q) = %q, want %s first", tt.query, got, tt.want)
+			}
+		})
+	}
+}
+
+// What people ask of real servers in two or three words is among the first three
+// tools, which is how many a search shows.
+func TestSearchOfRealCatalogs(t *testing.T) {
+	dir := filepath.Dir(realCatalogs(t)[0])
+	for server, wants := range map[string]map[string]string{
+		"postman": {"list collections": "getCollections", "list all collections": "getCollections", "list my collections": "getCollections",
+			"list environments": "getEnvironments", "list monitors": "getMonitors", "list mock servers": "getMocks",
+			"list workspaces": "getWorkspaces", "list specs": "getAllSpecs", "list teams": "getTeams", "get a collection": "getCollection",
+			"delete a collection": "deleteCollection", "list spec files": "getSpecFiles", "who am i": "getAuthenticatedUser"},
+		"iterable": {"list campaigns": "get_campaigns", "list templates": "get_templates", "list snippets": "get_snippets",
+			"show experiments": "list_experiments", "get a campaign": "get_campaign", "delete a snippet": "delete_snippet"},
+		"plane":              {"list projects": "get_projects", "list worklogs": "get_issue_worklogs", "create a label": "create_label"},
+		"backlog":            {"list users": "get_users", "list issue types": "get_issue_types", "create an issue": "add_issue"},
+		"google-drive-piotr": {"list calendar events": "getCalendarEvents", "list revisions": "getRevisions", "create a folder": "createFolder"},
+		"ms365":              {"show calendar events": "list-calendar-events", "list groups": "list-groups", "who is my manager": "get-my-manager"},
+		"github":             {"list teams": "get_teams", "list discussion comments": "get_discussion_comments", "list issues": "list_issues"},
+		"paperless":          {"show all documents": "list_documents", "get a document": "get_document", "delete a tag": "delete_tag"},
+		"azure":              {"list subscriptions": "subscription_list", "list storage accounts": "storage_account_get"},
+		"contentful":         {"list comments": "get_comments", "delete an asset": "delete_asset"},
+		"chrome-devtools":    {"show console messages": "list_console_messages", "list pages": "list_pages"},
+	} {
+		c, _ := New([][]byte{read(t, filepath.Join(dir, server+".json"))})
+		for query, want := range wants {
+			if got := namesOf(c.Search(query, 3)); !slices.Contains(got, want) {
+				t.Errorf("Search(%q) in the tools of %s = %q, want %s, too", query, server, got, want)
+			}
+		}
 	}
 }
 
