@@ -318,3 +318,13 @@ func TestText(t *testing.T) {
 		})
 	}
 }
+
+// A folder or a server may be called what would move a terminal's cursor, or its
+// title.
+func TestExitCodeIsLegible(t *testing.T) {
+	var out bytes.Buffer
+	exitCode(&out, &usageError{what: "\x1b]0;pwned\x07 is no\nserver", hint: "mcp-facade\u009b2J"})
+	if want := "mcp-facade: ]0;pwned is no\nserver\n  try: mcp-facade2J\n"; out.String() != want {
+		t.Errorf("exitCode prints %q, want %q", out.String(), want)
+	}
+}

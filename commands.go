@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mcp-facade/catalog"
+	"mcp-facade/compact"
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/upstream"
@@ -141,26 +142,71 @@ func array(values []string) []byte {
 }
 
 // target takes the name of a server off a subcommand's words, unless the server
-// stands after -- or has a URL.
+// stands after -- or has a URL. From then on e is the world in which a host starts
+// that server.
 func (e *env) target(o *options, words []string) (*config.Server, []string, error) {
 	if !o.asks() {
 		if len(words) == 0 {
-			return nil, nil, usage("which server?")
+			return nil, nil, usage("which server?%s", e.choices(o))
 		}
 		o.server, words = words[0], words[1:]
 	}
 	s, err := e.server(o)
+	if err == nil && s.Path != "" {
+		*e = *e.inHosts(o)(s.Name)
+	}
 	return s, words, err
 }
 
+// maxChoices is how many servers are named to choose from.
+const maxChoices = 20
+
+// choices says which servers there are, if that can be known.
+func (e *env) choices(o *options) string {
+	file, err := config.Load(e.configPath(o))
+	if err != nil || len(file.Names()) == 0 {
+		return ""
+	}
+	names := file.Names()
+	text := compact.Line(strings.Join(names[:min(len(names), maxChoices)], ", "))
+	if more := len(names) - maxChoices; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return " There are: " + text
+}
+
 // fetch lists the server now if nothing of it is cached, so that what fails is
-// an error and not an answer for a model.
+// an error and not an answer for a model; or if more has to be withheld than what
+// is cached for its hosts says.
 func (e *env) fetch(ctx context.Context, o *options, s *config.Server) error {
-	if _, _, err := e.cached(o, s); !errors.Is(err, errNothingCached) {
+	if head, c, err := e.cached(o, s); !errors.Is(err, errNothingCached) && !e.holdsMore(o, s, head, c) {
 		return nil // there is a catalog, or no place for one
 	}
 	_, err := facade.Refresh(ctx, e.facadeOptions(o, s, slog.LevelError))
 	return err
+}
+
+// holdsMore reports whether tools are withheld by a list of the server, for
+// whatever host, that is newer than this one, and not by this one.
+func (e *env) holdsMore(o *options, s *config.Server, head catalog.Head, c *catalog.Catalog) bool {
+	_, store, err := e.store(o, s)
+	if s.Drift != "block" || c == nil || err != nil {
+		return false
+	}
+	heads, _ := store.Views()
+	held := e.drift(o, s, c).held
+	for _, h := range heads {
+		newer, err := catalogOf(store, h.View)
+		if err != nil || !h.Listed.After(head.Listed) {
+			continue
+		}
+		for tool := range e.drift(o, s, newer).held {
+			if _, listed := c.Lookup(tool); listed && held[tool] == "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // meta calls a meta-tool and prints what it says. The host is shown these tools

@@ -33,17 +33,26 @@ func complete(_ context.Context, e *env, _ *options, args []string) error {
 	quiet.stderr = io.Discard
 	t := s.read(args[1:])
 	found, file := quiet.candidates(t)
+	var b strings.Builder
 	if file {
-		fmt.Fprintln(e.stdout)
+		b.WriteByte('\n')
 	}
-	for _, c := range found {
+	for i, c := range found {
+		if i >= maxDescribed {
+			c.does = ""
+		}
 		if c.legible() && (s.picks || strings.HasPrefix(c.flag+c.text, t.word)) {
 			c.does = brief(c.does)
-			fmt.Fprintln(e.stdout, s.line(t, c))
+			b.WriteString(s.line(t, c) + "\n")
 		}
 	}
+	fmt.Fprint(e.stdout, b.String())
 	return nil
 }
+
+// maxDescribed is how many candidates are described: of more nobody reads that, and
+// somebody waits.
+const maxDescribed = 1000
 
 // A candidate is what can stand at the cursor.
 type candidate struct {
@@ -258,6 +267,9 @@ func (e *env) toolNames(l *line) (found []candidate) {
 	if err != nil {
 		return nil
 	}
+	if s.Path != "" {
+		e = e.inHosts(o)(s.Name)
+	}
 	_, c, err := e.cached(o, s)
 	if err != nil {
 		return nil
@@ -279,6 +291,6 @@ func (e *env) fromHome(o *options) *options {
 	return &c
 }
 
-// brief is what fits beside a candidate. Thousands are made while somebody waits,
-// so no more is read of a text than may be shown.
+// brief is what fits beside a candidate. Many are made while somebody waits, so no
+// more is read of a text than may be shown.
 func brief(text string) string { return compact.Sentence(flat(text[:min(len(text), 4*60)]), 60) }

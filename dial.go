@@ -42,6 +42,9 @@ func (d *dialer) dial(ctx context.Context, schema func(tool string) []byte) (ups
 		for _, w := range warnings {
 			d.log.Warn("config", "err", w)
 		}
+		for _, w := range d.server.Shown() {
+			d.log.Info("config", "err", w)
+		}
 	})
 	t.Server, t.InPlace, t.Hurry, t.Log = s.Name, s.Path == "", d.hurry, d.log
 	t.Schema, t.Agent = schema, "mcp-facade/"+d.version
@@ -92,6 +95,9 @@ func (d *dialer) remote(_ context.Context, s *config.Server) (upstream.Target, [
 	t := upstream.Target{URL: r.URL, SSE: s.Upstream.Transport == "sse", Secrets: r.Secrets, Proxy: http.ProxyFromEnvironment}
 	for _, h := range r.Headers {
 		t.Headers = append(t.Headers, upstream.Header{Name: h.Name, Value: h.Value})
+	}
+	if r.Variables != nil {
+		t.Check = fmt.Sprintf("check %s, which the headers of %s are made of: in the environment, or in \"env\" of the host's entry", strings.Join(r.Variables, " and "), s.Name)
 	}
 	switch {
 	case r.Authorization != "":

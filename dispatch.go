@@ -122,7 +122,10 @@ func unknown(word string) error {
 	}
 	err := &usageError{what: fmt.Sprintf("there is no command %q", word),
 		hint: fmt.Sprintf("mcp-facade --help; a server is named by --server NAME, or started by what stands after --: mcp-facade -- %s …", word)}
-	if near := nearestName(word, names); near != "" {
+	switch near := nearestName(word, names); {
+	case word == "version":
+		err.hint = "mcp-facade --version"
+	case near != "":
 		err.hint = "mcp-facade " + near
 	}
 	return err

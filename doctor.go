@@ -12,7 +12,6 @@ import (
 
 	"mcp-facade/compact"
 	"mcp-facade/facade/config"
-	"mcp-facade/facade/hosts"
 )
 
 // How bad a finding is. Only a problem makes doctor fail.
@@ -52,23 +51,17 @@ type checkup struct {
 	path   string       // of the servers file
 	file   *config.File // nil: it cannot be used
 	wrong  error        // why
-	hosts  []hosts.Host
 	found  []hostFile
-	broken []error // files of hosts that cannot be used
+	vars   map[string][]hostVars // of their entries, by the server
+	broken []error               // files of hosts that cannot be used
 }
 
-// A hostFile is a file of a host that could be read.
-type hostFile struct {
-	host    hosts.Host
-	path    string
-	entries []hosts.Entry
-}
-
-// A patient is one server, and what it has answered.
-type patient struct {
+// A subject is one server, and what it has answered.
+type subject struct {
 	*checkup
 	name     string
-	lender   string         // the host whose entry adds to its environment; "": none does
+	host     string         // in whose world it is started; "": in that of the shell
+	lacks    []string       // the variables that only hosts know that start it
 	server   *config.Server // nil: its entry is wrong
 	wrong    error          // of the entry, or of what it refers to
 	warnings []string       // of what it refers to
@@ -91,7 +84,7 @@ var (
 	}
 	serverChecks = []struct {
 		name string
-		run  func(*patient) []finding
+		run  func(*subject) []finding
 	}{
 		{"config", checkEntry},
 		{"token", checkToken},
@@ -133,21 +126,20 @@ func doctor(ctx context.Context, e *env, o *options, args []string) error {
 
 // checkup reads what there is to read.
 func (e *env) checkup(o *options, only string) *checkup {
-	c := &checkup{env: e, o: o, only: only, path: e.configPath(o), hosts: hosts.All()}
-	c.file, c.wrong = config.Load(c.path)
+	c := &checkup{env: e, o: o, only: only, path: e.configPath(o)}
+	if c.file, c.wrong = config.Load(c.path); c.file != nil {
+		c.file.Flag = e.configFlag(o)
+	}
 	if errors.Is(c.wrong, os.ErrNotExist) {
 		c.wrong = e.noFile(o)
 	}
-	var found []*hosts.File
-	found, c.broken = hosts.Find(e.place())
-	for _, f := range found {
-		c.found = append(c.found, hostFile{f.Host, f.Path, f.Entries()})
-	}
+	c.found, c.broken = e.hostFiles()
+	c.vars = e.hostVars(c.found, c.path)
 	return c
 }
 
-// patients are the servers to look at.
-func (c *checkup) patients() (all []*patient) {
+// subjects are the servers to look at.
+func (c *checkup) subjects() (all []*subject) {
 	if c.file == nil {
 		return nil
 	}
@@ -156,8 +148,13 @@ func (c *checkup) patients() (all []*patient) {
 		names = []string{c.only}
 	}
 	for _, name := range names {
-		p := &patient{name: name}
-		p.checkup, p.lender = c.lent(name)
+		p := &subject{name: name}
+		there, by := c.inHost(c.vars[name])
+		own := *c
+		own.env, p.checkup, p.host = there, &own, by.host.Title
+		for _, v := range c.vars[name] {
+			p.lacks = append(p.lacks, slices.DeleteFunc(v.known, there.isSet)...)
+		}
 		p.server, p.wrong = c.file.Server(name)
 		all = append(all, p)
 	}
@@ -173,7 +170,7 @@ func (c *checkup) progress(n int) {
 
 // diagnose asks the servers and runs the checks.
 func (c *checkup) diagnose(ctx context.Context) diagnosis {
-	all := c.patients()
+	all := c.subjects()
 	patience := time.AfterFunc(time.Second, func() { c.progress(len(all)) })
 	probeAll(ctx, all)
 	patience.Stop()

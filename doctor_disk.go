@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -46,8 +47,8 @@ func (c *checkup) left(f *finding, key []byte) {
 		if err != nil {
 			continue
 		}
-		for _, l := range append(c.loans(name), loan{}) {
-			environ := slices.Concat(c.environ, l.vars)
+		for _, v := range append(c.vars[name], hostVars{}) {
+			environ := slices.Concat(c.environ, v.set)
 			used[catalog.IdentityDir(c.cacheDir, name, s.Identity(environ), key)] = true
 		}
 	}
@@ -73,7 +74,7 @@ func (c *checkup) left(f *finding, key []byte) {
 }
 
 // folder is where something of the server is kept below root; "" without a key.
-func (p *patient) folder(root string) string {
+func (p *subject) folder(root string) string {
 	key, err := catalog.LoadKey(filepath.Join(p.stateDir, "key"))
 	if err != nil {
 		return ""
@@ -108,12 +109,17 @@ func bytesOf(n int64) string {
 }
 
 // quotedPath is a path, or another word, as a shell takes it: where that will do
-// in the quotes that every shell has.
+// in the quotes that every shell has. A backslash is nothing special in them on
+// Windows alone.
 func quotedPath(path string) string {
+	special := "\"$`!%\n"
+	if runtime.GOOS != "windows" {
+		special += `\`
+	}
 	switch {
 	case regexp.MustCompile(`^[\w/.:][\w/.:~-]*$`).MatchString(path):
 		return path
-	case !strings.ContainsAny(path, "\"$`!%"):
+	case !strings.ContainsAny(path, special):
 		return `"` + path + `"`
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"

@@ -46,49 +46,6 @@ func checkHosts(c *checkup) (all []finding) {
 	return all
 }
 
-// A loan is what the entry of a host adds to the environment of a server.
-type loan struct {
-	from string // the host
-	vars []string
-}
-
-// loans are those of the hosts that start the server. What a project's own file
-// says is left out, as others may have written it, and so is what only the host
-// can replace.
-func (c *checkup) loans(server string) (all []loan) {
-	for _, f := range c.found {
-		for _, e := range f.entries {
-			h := hostEntry{checkup: c, file: f, Entry: e}
-			if !e.Ours || e.Disabled || e.Project || e.Server != server || h.servers() != c.path {
-				continue
-			}
-			l := loan{from: f.host.Title}
-			for _, v := range e.Env {
-				if !strings.Contains(v.Value, "{") {
-					l.vars = append(l.vars, v.Name+"="+v.Value)
-				}
-			}
-			if l.vars != nil {
-				all = append(all, l)
-			}
-		}
-	}
-	return all
-}
-
-// lent is the checkup with the environment in which the first host starts the
-// server that sets something for it, and the name of that host.
-func (c *checkup) lent(server string) (*checkup, string) {
-	loans := c.loans(server)
-	if loans == nil {
-		return c, ""
-	}
-	e, lent := *c.env, *c
-	e.environ = slices.Concat(e.environ, loans[0].vars)
-	lent.env = &e
-	return &lent, loans[0].from
-}
-
 // A hostEntry is an entry of ours in the file of a host.
 type hostEntry struct {
 	*checkup
@@ -111,7 +68,7 @@ func (h *hostEntry) again() string {
 
 // unwrap is how the entry is put back.
 func (h *hostEntry) unwrap() string {
-	return fmt.Sprintf("mcp-facade unwrap %s %s", h.file.host.Name, quotedPath(h.Name))
+	return fmt.Sprintf("mcp-facade unwrap %s %s", h.file.host.Name, h.byName(h.o, h.Name))
 }
 
 // program is about the command of the entry.
@@ -126,8 +83,12 @@ func (h *hostEntry) program() []finding {
 	case err != nil:
 		return []finding{{Level: levelProblem, What: fmt.Sprintf("%s starts %s, which is not there", h.called(), h.Command), Why: "the host has none of its tools", Do: h.again()}}
 	case h.self != "" && !sameFile(path, h.self):
-		return []finding{{Level: levelWarning, What: fmt.Sprintf("%s starts %s, which is another program than this one (%s)", h.called(), path, h.self),
-			Why: "what is said here may not hold for it", Do: quotedPath(path) + " --version, and: mcp-facade --version"}}
+		f := finding{Level: levelWarning, What: fmt.Sprintf("%s starts %s, which is another program than this one (%s)", h.called(), path, h.self),
+			Why: "what is said here may not hold for it", Do: quotedPath(path) + " --version, and: mcp-facade --version"}
+		if h.Project {
+			f.Why, f.Do = "others may have written that file", "look at that program before you start the host there"
+		}
+		return []finding{f}
 	case !filepath.IsAbs(h.Command) && h.file.host.Desktop:
 		return []finding{{Level: levelNote, What: fmt.Sprintf("%s starts %q by its name", h.called(), h.Command),
 			Why: h.file.host.Title + " may be started without the PATH of your shell", Do: "write " + h.self + " there, if it does not start"}}
@@ -191,7 +152,7 @@ func (h *hostEntry) target(files map[string]*config.File) []finding {
 	if h.Server == "" {
 		return nil
 	}
-	path := h.servers()
+	path := h.serversFileOf(h.Entry)
 	if strings.Contains(path, "${") || h.elsewhere(path) {
 		return nil // the first is replaced by the host, and only that knows by what
 	}
@@ -225,24 +186,6 @@ func (h *hostEntry) target(files map[string]*config.File) []finding {
 	return h.variables(s)
 }
 
-// servers is the file that the entry's program reads: --config, else the
-// variable in its environment, else where we look, too.
-func (h *hostEntry) servers() string {
-	path := h.Config
-	for _, v := range h.Env {
-		if v.Name == "MCP_FACADE_CONFIG" && path == "" {
-			path = v.Value
-		}
-	}
-	switch {
-	case path == "":
-		return h.configFile
-	case !filepath.IsAbs(path) && !strings.Contains(path, "${"):
-		return filepath.Join(cmp.Or(h.Cwd, h.cwd), path)
-	}
-	return path
-}
-
 // variables is about those that the server needs and the entry does not set. A
 // host of a desktop may not have the environment of a shell.
 func (h *hostEntry) variables(s *config.Server) []finding {
@@ -254,7 +197,7 @@ func (h *hostEntry) variables(s *config.Server) []finding {
 	missing := s.Needs(slices.Concat(h.environ, set))
 	if len(missing) == 0 && h.file.host.Desktop {
 		f.Level, f.Why = levelWarning, h.file.host.Title+" may be started without the environment of your shell"
-		missing = slices.DeleteFunc(s.Needs(set), func(name string) bool { return slices.Contains(sessionVars[:], strings.ToUpper(name)) })
+		missing = slices.DeleteFunc(s.Needs(set), config.SetAtLogin)
 	}
 	if len(missing) == 0 {
 		return nil
@@ -263,12 +206,9 @@ func (h *hostEntry) variables(s *config.Server) []finding {
 	return []finding{f}
 }
 
-// sessionVars are set wherever a person is logged in.
-var sessionVars = [...]string{"HOME", "USER", "USERNAME", "USERPROFILE", "LOGNAME", "PATH", "APPDATA", "LOCALAPPDATA", "TEMP", "TMPDIR"}
-
 // twin is about a second entry of the same server in the same place.
 func (h *hostEntry) twin(seen map[string]string) []finding {
-	key := h.Scope + "\n" + h.servers() + "\n" + h.Server
+	key := h.Scope + "\n" + h.serversFileOf(h.Entry) + "\n" + h.Server
 	first, twice := seen[key]
 	seen[key] = h.called()
 	if !twice || h.Server == "" {

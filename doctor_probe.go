@@ -54,7 +54,7 @@ type attempt struct {
 func (a *attempt) opened() bool { return a.answered && a.refused == "" }
 
 // probeAll asks all servers, some at a time.
-func probeAll(ctx context.Context, all []*patient) {
+func probeAll(ctx context.Context, all []*subject) {
 	var wg sync.WaitGroup
 	turn := make(chan struct{}, probesAtOnce)
 	for _, p := range all {
@@ -69,12 +69,15 @@ func probeAll(ctx context.Context, all []*patient) {
 
 // probe opens a connection of each era, one after the other: two processes of
 // one server may be in each other's way.
-func (p *patient) probe(ctx context.Context) {
+func (p *subject) probe(ctx context.Context) {
 	if p.server == nil {
 		return
 	}
 	log := p.logger(p.o, p.name, levelSilent)
 	d := &dialer{env: p.env, server: p.server, lease: p.lease(p.server, log), log: log}
+	if p.isForHosts() {
+		return
+	}
 	if p.warnings, p.wrong = d.check(ctx); p.wrong != nil {
 		return
 	}
@@ -92,7 +95,7 @@ func (p *patient) probe(ctx context.Context) {
 
 // warmStart is how long this program takes to list the tools from its cache; 0
 // if it has none. The server is not started.
-func (p *patient) warmStart(ctx context.Context) time.Duration {
+func (p *subject) warmStart(ctx context.Context) time.Duration {
 	if _, _, err := p.cached(p.o, p.server); err != nil {
 		return 0
 	}
@@ -129,7 +132,7 @@ func (d *dialer) check(ctx context.Context) (warnings []string, err error) {
 // attempt opens a connection and leads one talk on it, the handshake within
 // limit and the list within startTimeout after it. Nothing of the server is left
 // when it returns.
-func (p *patient) attempt(ctx context.Context, d *dialer, limit time.Duration, talk func(context.Context, *talker, *attempt)) attempt {
+func (p *subject) attempt(ctx context.Context, d *dialer, limit time.Duration, talk func(context.Context, *talker, *attempt)) attempt {
 	began := time.Now()
 	first, cancel := context.WithDeadline(ctx, began.Add(limit))
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"mcp-facade/catalog"
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
+	"mcp-facade/facade/hosts"
 	"mcp-facade/facade/ledger"
 	"mcp-facade/facade/upstream"
 )
@@ -41,10 +43,20 @@ func checkFile(c *checkup) (all []finding) {
 }
 
 // checkEntry is about the entry, and the variables and programs it refers to.
-func checkEntry(p *patient) []finding {
+func checkEntry(p *subject) []finding {
 	all := p.findings(levelProblem, p.name, p.wrong)
-	if errors.Is(p.wrong, auth.ErrLogin) {
+	switch {
+	case errors.Is(p.wrong, auth.ErrLogin):
 		all = nil // it is what checkToken says
+	case p.isForHosts():
+		all = []finding{{Level: levelNote, What: "is not started here: it needs " + p.lacking()}}
+	case p.server != nil && len(p.server.Needs(p.environ)) > 0:
+		all = p.softened(all)
+	}
+	if p.server != nil {
+		for _, w := range p.server.Shown() {
+			all = append(all, finding{Level: levelNote, What: strings.TrimPrefix(p.brief(w), p.name+".")})
+		}
 	}
 	for _, w := range p.warnings {
 		what, do, _ := strings.Cut(p.brief(w), "; want ")
@@ -56,8 +68,45 @@ func checkEntry(p *patient) []finding {
 	return all
 }
 
+// isForHosts reports whether the server cannot be started here for want of what
+// hosts alone know.
+func (p *subject) isForHosts() bool {
+	if p.server == nil {
+		return false
+	}
+	missing := p.server.Needs(p.environ)
+	return len(missing) > 0 && !slices.ContainsFunc(missing, func(name string) bool { return !slices.Contains(p.lacks, name) })
+}
+
+// lacking are the variables that hosts alone know, and which hosts those are.
+func (p *subject) lacking() string {
+	var titles []string
+	for _, v := range p.vars[p.name] {
+		if v.known != nil && !slices.Contains(titles, v.host.Title) {
+			titles = append(titles, v.host.Title)
+		}
+	}
+	return fmt.Sprintf("%s, which only %s has (a placeholder, or a project's entry)", some(p.lacks), strings.Join(titles, " or "))
+}
+
+// softened are problems of a server that does not start here and may well start
+// where it is used, or is used nowhere.
+func (p *subject) softened(all []finding) []finding {
+	for i := range all {
+		f := &all[i]
+		switch {
+		case f.Level != levelProblem:
+		case p.lacks != nil:
+			f.Level, f.Why, f.Do = levelNote, "it was started without "+p.lacking(), ""
+		case p.only == "" && len(p.found) > 0 && len(p.vars[p.name]) == 0:
+			f.Level, f.Why, f.Do = levelWarning, "no host that was found starts it", "remove it from "+p.path+" if it is not needed"
+		}
+	}
+	return all
+}
+
 // checkToken is about what is known of a login without asking anybody.
-func checkToken(p *patient) []finding {
+func checkToken(p *subject) []finding {
 	if p.server == nil {
 		return nil
 	}
@@ -72,15 +121,15 @@ func checkToken(p *patient) []finding {
 }
 
 // checkAnswer is about what the server says to the handshake of each era.
-func checkAnswer(p *patient) []finding {
+func checkAnswer(p *subject) []finding {
 	l, m := &p.legacy, &p.modern
 	switch {
-	case !p.asked || !l.opened() && l.err != nil && strings.Contains(l.err.Error(), auth.ErrLogin.Error()):
+	case !p.asked || !l.opened() && errors.Is(l.err, auth.ErrLogin):
 		return nil // checkToken says it
 	case l.opened() || m.opened() && m.era == "modern":
-		f := finding{Level: levelOK, What: "answers: " + join("; ", spoken(l, "initialize"), spoken(m, "server/discover"))}
-		if p.lender != "" {
-			f.What += ", with the variables of its entry in " + p.lender
+		f := finding{Level: levelOK, What: "answers: " + eras(l, m)}
+		if p.host != "" {
+			f.Why = "started with the variables of its entry in " + p.host
 		}
 		return []finding{f}
 	case l.unstarted || !l.answered && !m.answered:
@@ -93,38 +142,44 @@ func checkAnswer(p *patient) []finding {
 				all[i].Do = fmt.Sprintf(`add "oauth": true to %s in the servers file, then mcp-facade login %s; or give it a token by "headers" or "tokenCommand"`, p.name, p.again())
 			}
 		}
-		return all
+		return p.softened(all)
 	}
-	return []finding{{Level: levelProblem, What: "opens for no host: " + join("; ", spoken(l, "initialize"), spoken(m, "server/discover")),
-		Do: p.watch()}}
+	return p.softened([]finding{{Level: levelProblem, What: "opens for no host: " + eras(l, m), Do: p.watch()}})
 }
 
 // again is how the server is named to a subcommand.
-func (p *patient) again() string { return p.byName(p.o, p.name) }
+func (p *subject) again() string { return p.byName(p.o, p.name) }
 
 // watch is how a person sees what the server does.
-func (p *patient) watch() string {
+func (p *subject) watch() string {
 	return "mcp-facade tools -v " + p.again() + ", which shows what it says meanwhile"
 }
 
 // unauthorized reports whether a server wants a token and its entry has no
 // source of one.
-func (p *patient) unauthorized(err error) bool {
+func (p *subject) unauthorized(err error) bool {
 	s := p.server
 	none := s.Upstream.OAuth == nil && s.TokenKey() == "" && !s.Authorized()
-	return none && err != nil && strings.Contains(err.Error(), "HTTP 401")
+	status := new(upstream.StatusError)
+	return none && errors.As(err, &status) && status.Status == http.StatusUnauthorized
 }
 
-// spoken is what became of a handshake.
-func spoken(a *attempt, method string) string {
-	took := millis(a.took)
+// eras is what became of the handshakes.
+func eras(l, m *attempt) string {
+	return join("; ", l.spoken("legacy (initialize)"), m.spoken("modern (server/discover)"))
+}
+
+// spoken is what became of a handshake; "" if it was not tried.
+func (a *attempt) spoken(how string) string {
 	switch {
+	case strings.HasPrefix(a.refused, "-32601 "):
+		return how + ": not spoken"
 	case a.refused != "":
-		return fmt.Sprintf("%s refused in %s (%s)", method, took, a.refused)
+		return fmt.Sprintf("%s: refused (%s)", how, a.refused)
 	case a.answered && a.version == "":
-		return fmt.Sprintf("%s in %s, without a version of the modern era", method, took)
+		return fmt.Sprintf("%s: %s, without a version", how, millis(a.took))
 	case a.answered:
-		return fmt.Sprintf("%s in %s (%s)", method, took, a.version)
+		return fmt.Sprintf("%s: %s, version %s", how, millis(a.took), a.version)
 	case a.err == nil:
 		return ""
 	}
@@ -132,12 +187,12 @@ func spoken(a *attempt, method string) string {
 	if ue := new(upstream.Error); errors.As(a.err, &ue) {
 		why = ue.Err.Error()
 	}
-	return fmt.Sprintf("%s: %s", method, why)
+	return how + ": " + why
 }
 
 // checkEra is about hosts of one era before a server of the other, and about
 // what is stored of it.
-func checkEra(p *patient) (all []finding) {
+func checkEra(p *subject) (all []finding) {
 	l, m := &p.legacy, &p.modern
 	switch {
 	case !p.asked || !l.answered && !m.answered:
@@ -165,7 +220,7 @@ func checkEra(p *patient) (all []finding) {
 
 // talk is the attempt that shows what the server has: the legacy one, if that
 // era is spoken.
-func (p *patient) talk() *attempt {
+func (p *subject) talk() *attempt {
 	if p.legacy.opened() {
 		return &p.legacy
 	}
@@ -173,7 +228,7 @@ func (p *patient) talk() *attempt {
 }
 
 // checkTools is about the list of the tools.
-func checkTools(p *patient) []finding {
+func checkTools(p *subject) []finding {
 	a := p.talk()
 	switch {
 	case !p.asked || !a.opened() || a.listed == 0 && a.unread == nil:
@@ -204,7 +259,7 @@ func checkTools(p *patient) []finding {
 
 // tools is the catalog as the server has just listed it, else as it is cached;
 // nil if there is none.
-func (p *patient) tools() *catalog.Catalog {
+func (p *subject) tools() *catalog.Catalog {
 	if a := p.talk(); p.server != nil && len(a.pages) > 0 && a.unread == nil {
 		c, _ := catalog.New(a.pages)
 		return c
@@ -220,14 +275,14 @@ func (p *patient) tools() *catalog.Catalog {
 }
 
 // checkCache is about the catalog that a start is answered from.
-func checkCache(p *patient) []finding {
+func checkCache(p *subject) []finding {
 	if p.server == nil {
 		return nil
 	}
 	refresh := "mcp-facade refresh " + p.again()
 	head, c, err := p.cached(p.o, p.server)
 	switch {
-	case errors.Is(err, errNothingCached) && (!p.talk().opened() || p.losses() != nil):
+	case errors.Is(err, errNothingCached) && (!p.talk().opened() || p.talk().unread != nil || p.losses() != nil):
 		return nil // there is nothing to cache, and others say why; or checkStart says it
 	case errors.Is(err, errNothingCached):
 		return []finding{{Level: levelNote, What: "its catalog is not cached yet", Why: "the first start waits for the server", Do: refresh}}
@@ -235,10 +290,9 @@ func checkCache(p *patient) []finding {
 		return []finding{{Level: levelWarning, What: "its catalog cannot be used: " + err.Error(), Why: "each start waits for the server", Do: refresh}}
 	}
 	listed := ago(time.Since(head.Listed))
-	now := p.talk()
-	if p.asked && now.unread == nil && len(now.pages) > 0 {
-		if live := p.tools(); !sameTools(c, live) {
-			return []finding{{Level: levelNote, What: fmt.Sprintf("the cached catalog is another one: %s listed %s, now %d", plural(len(c.Tools()), "tool"), listed, len(live.Tools())),
+	if before := p.likeNow(); before != nil {
+		if live := p.tools(); !sameTools(before, live) {
+			return []finding{{Level: levelNote, What: fmt.Sprintf("the cached catalog is another one: %s, now %d", plural(len(before.Tools()), "tool"), len(live.Tools())),
 				Why: "it is renewed when the server is next used", Do: refresh}}
 		}
 	}
@@ -250,6 +304,25 @@ func checkCache(p *patient) []finding {
 		return []finding{f}
 	}
 	return []finding{{Level: levelOK, What: fmt.Sprintf("catalog of %s, listed %s", plural(len(c.Tools()), "tool"), listed)}}
+}
+
+// likeNow is the catalog that is cached for a host such as the one as which the
+// server was just listed, which can do nothing; nil if there is none, or no such
+// list.
+func (p *subject) likeNow() *catalog.Catalog {
+	a, v := p.talk(), catalog.CommandView()
+	if !p.asked || a.unread != nil || len(a.pages) == 0 {
+		return nil
+	}
+	if a == &p.modern {
+		v = catalog.ViewOf("modern", a.version, nil)
+	}
+	_, store, err := p.store(p.o, p.server)
+	if err != nil {
+		return nil
+	}
+	c, _ := catalogOf(store, v)
+	return c
 }
 
 // sameTools compares two catalogs by what the server wrote.
@@ -266,55 +339,31 @@ func sameTools(a, b *catalog.Catalog) bool {
 }
 
 // checkDrift is about tools that are not as the user has accepted them.
-func checkDrift(p *patient) []finding {
+func checkDrift(p *subject) []finding {
 	c := p.tools()
 	if c == nil {
 		return nil
 	}
-	key, _, err := p.store(p.o, p.server)
-	if err != nil {
+	if _, _, err := p.store(p.o, p.server); err != nil {
 		return nil // checkDisk says it
 	}
-	accepted, err := p.accepted(p.server, key).Load()
-	if err != nil {
-		return []finding{{Level: levelWarning, What: err.Error(), Why: "nobody knows what has changed since", Do: "mcp-facade refresh " + p.again() + " --accept"}}
+	d := p.drift(p.o, p.server, c)
+	refresh := "mcp-facade refresh " + p.again()
+	look := fmt.Sprintf("%s, which shows how; then %[1]s --accept", refresh)
+	switch {
+	case d.err != nil:
+		return []finding{{Level: levelWarning, What: d.err.Error(), Why: "nobody knows what has changed since", Do: refresh + " --accept"}}
+	case len(d.held) > 0:
+		return []finding{{Level: levelWarning, What: are(len(d.held), "tool") + " withheld by \"drift\": " + d.heldNames(),
+			Why: "what destroys has changed or is new since you accepted the tools", Do: look}}
+	case len(d.news) > 0:
+		return []finding{{Level: levelNote, What: "not as you have accepted it: " + d.newNames(), Why: "what a tool says of itself is read by the model", Do: look}}
 	}
-	if accepted == nil {
-		return nil
-	}
-	var added, changed []string
-	for _, t := range c.Tools() {
-		forms := accepted.Forms(t.Name)
-		same := func(was catalog.Tool) bool { return catalog.Differences(was, t) == nil }
-		switch {
-		case len(forms) == 0:
-			added = append(added, t.Name)
-		case !slices.ContainsFunc(forms, same):
-			changed = append(changed, t.Name)
-		}
-	}
-	if added == nil && changed == nil {
-		return nil
-	}
-	var what []string
-	for _, d := range []struct {
-		names []string
-		how   string
-	}{{changed, "changed"}, {added, "new"}} {
-		if d.names != nil {
-			what = append(what, d.how+": "+some(d.names))
-		}
-	}
-	f := finding{Level: levelNote, What: "not as you have accepted it: " + strings.Join(what, "; "), Why: "what a tool says of itself is read by the model",
-		Do: fmt.Sprintf("mcp-facade refresh %s, which shows how; then mcp-facade refresh %[1]s --accept", p.again())}
-	if p.server.Drift == "block" {
-		f.Level, f.Why = levelWarning, `"drift" is "block": those of them that destroy are withheld`
-	}
-	return []finding{f}
+	return nil
 }
 
 // checkStart is about the patience of hosts.
-func checkStart(p *patient) []finding {
+func checkStart(p *subject) []finding {
 	a := p.talk()
 	if !p.asked || a.listed == 0 {
 		return nil
@@ -337,10 +386,29 @@ func checkStart(p *patient) []finding {
 	return append(all, f)
 }
 
+// hosts are those that start the server, or of which a file was found if none of
+// them does.
+func (p *subject) hosts() (all []hosts.Host) {
+	add := func(h hosts.Host) {
+		if !slices.ContainsFunc(all, func(known hosts.Host) bool { return known.Name == h.Name }) {
+			all = append(all, h)
+		}
+	}
+	for _, v := range p.vars[p.name] {
+		add(v.host)
+	}
+	if all == nil {
+		for _, f := range p.found {
+			add(f.host)
+		}
+	}
+	return all
+}
+
 // losses are the hosts that do not wait until the tools are there.
-func (p *patient) losses() (all []string) {
+func (p *subject) losses() (all []string) {
 	took := p.talk().listed
-	for _, h := range p.hosts {
+	for _, h := range p.hosts() {
 		switch {
 		case h.GivesUp > 0 && took > h.GivesUp:
 			all = append(all, fmt.Sprintf("%s gives up after %v", h.Title, h.GivesUp))
@@ -352,7 +420,7 @@ func (p *patient) losses() (all []string) {
 }
 
 // checkAudit is about what the config says of tools that are not as it says.
-func checkAudit(p *patient) (all []finding) {
+func checkAudit(p *subject) (all []finding) {
 	c := p.tools()
 	if c == nil {
 		return nil
@@ -364,7 +432,7 @@ func checkAudit(p *patient) (all []finding) {
 }
 
 // checkGuards is about keys of the config that say otherwise than the server.
-func checkGuards(p *patient) (all []finding) {
+func checkGuards(p *subject) (all []finding) {
 	c := p.tools()
 	if c == nil {
 		return nil
@@ -389,7 +457,7 @@ func checkGuards(p *patient) (all []finding) {
 }
 
 // checkSizes is about the server's files.
-func checkSizes(p *patient) []finding {
+func checkSizes(p *subject) []finding {
 	if p.server == nil {
 		return nil
 	}

@@ -22,16 +22,16 @@ import (
 // A codexLike host waits a second and puts something before names.
 var codexLike = hosts.Host{Name: "codex", Title: "Codex", Patience: time.Second, GivesUp: 10 * time.Second, MaxName: 40, Prefix: "mcp__%s__"}
 
-// newPatient is a server as if it had listed these tools, a line each.
-func newPatient(t *testing.T, entry string, tools ...string) *patient {
+// newSubject is a server as if it had listed these tools, a line each.
+func newSubject(t *testing.T, entry string, tools ...string) *subject {
 	t.Helper()
 	d := newDesk(t, `{"acme":`+entry+`}`)
 	c := d.checkup(&options{}, "")
 	if c.wrong != nil {
 		t.Fatal(c.wrong)
 	}
-	c.hosts = []hosts.Host{codexLike}
-	p := c.patients()[0]
+	c.found = []hostFile{{host: codexLike}}
+	p := c.subjects()[0]
 	if p.wrong != nil {
 		t.Fatal(p.wrong)
 	}
@@ -78,7 +78,7 @@ func TestDoctorGolden(t *testing.T) {
 		}
 	}
 	c := d.checkup(&options{}, "")
-	c.hosts, c.found, c.broken = nil, nil, nil
+	c.found, c.vars, c.broken = nil, nil, nil
 	found := c.diagnose(t.Context())
 	var text, doc strings.Builder
 	found.print(&text)
@@ -153,7 +153,7 @@ func TestDoctorLimits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			entry := strings.TrimSuffix(`{"command":"x",`+tt.entry[1:], ",}")
-			p := newPatient(t, strings.TrimSuffix(entry, "}")+"}", tt.tool)
+			p := newSubject(t, strings.TrimSuffix(entry, "}")+"}", tt.tool)
 			if got := findingLines(checkLimits(p)); got != tt.want && (tt.want == "" || !strings.HasPrefix(got, tt.want)) {
 				t.Errorf("of %s:\n%s\nwant\n%s", tt.tool, got, tt.want)
 			}
@@ -178,7 +178,7 @@ func TestDoctorMeeting(t *testing.T) {
 			for _, name := range tt.names {
 				tools = append(tools, tool(name))
 			}
-			got := findingLines(checkMeeting(newPatient(t, `{"command":"x","surface":"all"}`, tools...)))
+			got := findingLines(checkMeeting(newSubject(t, `{"command":"x","surface":"all"}`, tools...)))
 			if !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
 				t.Errorf("%q: %s\nwant %q", tt.names, got, tt.want)
 			}
@@ -204,7 +204,7 @@ func TestDoctorStart(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPatient(t, `{"command":"x"}`)
+			p := newSubject(t, `{"command":"x"}`)
 			p.legacy.listed, p.warm = tt.listed, tt.warm
 			if got := findingLines(checkStart(p)); got != tt.want && (tt.want == "" || !strings.HasPrefix(got, tt.want)) {
 				t.Errorf("after %v: %s\nwant %s", tt.listed, got, tt.want)
@@ -234,7 +234,7 @@ func TestDoctorEra(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPatient(t, `{"command":"x"}`)
+			p := newSubject(t, `{"command":"x"}`)
 			p.legacy, p.modern = tt.legacy, tt.modern
 			if _, store, err := p.store(p.o, p.server); err != nil {
 				t.Fatal(err)
@@ -252,7 +252,7 @@ func TestDoctorEra(t *testing.T) {
 
 func TestDoctorGuards(t *testing.T) {
 	const destroys = `{"name":"drop","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}`
-	p := newPatient(t, `{"command":"x","readOnly":["dr*"]}`, destroys)
+	p := newSubject(t, `{"command":"x","readOnly":["dr*"]}`, destroys)
 	if got, want := findingLines(checkGuards(p)), `warning: marked as destructive by the server, and in "readOnly" of the config: drop | `; !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -295,6 +295,7 @@ func TestDoctorHostEntries(t *testing.T) {
 		{"leaves a placeholder of the host alone", codexLike, entry(func(e *hosts.Entry) { e.Config = "${workspaceFolder}/f.json" }), "ok: "},
 		{"finds a program that is not there", codexLike, entry(func(e *hosts.Entry) { e.Command = filepath.Join(d.cwd, "gone", "mcp-facade") }), "problem: acme starts " + filepath.Join(d.cwd, "gone", "mcp-facade") + ", which is not there | the host has none of its tools | mcp-facade unwrap codex acme"},
 		{"finds another program", codexLike, entry(func(e *hosts.Entry) { e.Command = other }), "warning: acme starts " + other + ", which is another program"},
+		{"has nobody run the program of a project", codexLike, entry(func(e *hosts.Entry) { e.Command, e.Project = other, true }), "warning: acme starts " + other + ", which is another program than this one (" + self + ") | others may have written that file | look at "},
 		{"finds a variable that is missing", codexLike, entry(func(e *hosts.Entry) { e.Server = "key" }), "problem: acme does not set DOCTOR_TEST_KEY, which key needs"},
 		{"finds one that the entry sets", codexLike, entry(func(e *hosts.Entry) { e.Server, e.Env = "key", []hosts.Var{{Name: "DOCTOR_TEST_KEY", Value: "x"}} }), "ok: "},
 		{"does not trust a desktop with our environment", desktop, entry(func(e *hosts.Entry) { e.Server = "shell" }), "warning: acme does not set DOCTOR_TEST_SHELL, which shell needs | Claude Desktop may be"},
@@ -307,36 +308,6 @@ func TestDoctorHostEntries(t *testing.T) {
 			c.found, c.broken = []hostFile{{tt.host, filepath.Join(d.cwd, "host.json"), tt.entries}}, nil
 			if got := findingLines(checkHosts(c)); !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
 				t.Errorf("%s\nwant %s", got, tt.want)
-			}
-		})
-	}
-}
-
-// A server is asked with the variables that its host sets, but for those of a
-// project, which others may have written, and those that only the host knows.
-func TestDoctorLoans(t *testing.T) {
-	d := newDesk(t, `{"acme":{"command":"x"}}`)
-	entry := func(project bool, server, name, value string) hosts.Entry {
-		return hosts.Entry{Name: "acme", Ours: true, Server: server, Project: project, Env: []hosts.Var{{Name: name, Value: value}}}
-	}
-	tests := []struct {
-		name  string
-		entry hosts.Entry
-		want  string
-	}{
-		{"takes those of the user's own file", entry(false, "acme", "A", "a"), "A=a"},
-		{"leaves a project's", entry(true, "acme", "A", "a"), ""},
-		{"leaves those of another server", entry(false, "other", "A", "a"), ""},
-		{"leaves placeholders", entry(false, "acme", "A", "${input:a}"), ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			c := d.checkup(&options{}, "")
-			c.found = []hostFile{{codexLike, "host.json", []hosts.Entry{tt.entry}}}
-			lent, from := c.lent("acme")
-			got := strings.Join(lent.environ[len(c.environ):], " ")
-			if got != tt.want || (from == "Codex") != (tt.want != "") {
-				t.Errorf("%s lends %q, want %q", from, got, tt.want)
 			}
 		})
 	}
@@ -447,7 +418,7 @@ func TestQuotedPath(t *testing.T) {
 		"/home/a/b.json": "/home/a/b.json",
 		"~x":             `"~x"`,
 		"a b":            `"a b"`,
-		`C:\Users\a`:     `"C:\Users\a"`,
+		`a\\b\`:          `'a\\b\'`,
 		"it's":           `"it's"`,
 		"$(touch x)":     `'$(touch x)'`,
 		"`x`'s":          "'`x`'\\''s'",
@@ -461,7 +432,7 @@ func TestQuotedPath(t *testing.T) {
 
 // Of a name that is listed twice one tool can be called.
 func TestDoctorLeftOut(t *testing.T) {
-	p := newPatient(t, `{"command":"x"}`)
+	p := newSubject(t, `{"command":"x"}`)
 	p.asked = true
 	p.legacy = attempt{answered: true, offers: true, listed: 1, pages: [][]byte{[]byte(`{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"a"},5]}`)}}
 	const want = `warning: tool "a" is listed twice: the first is kept |  | tell its author
@@ -470,5 +441,14 @@ ok: 1 tool, listed in 0.0 ms |  |
 `
 	if got := findingLines(checkTools(p)); got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// It is not advised to cache a catalog that cannot be listed.
+func TestDoctorUnreadCatalog(t *testing.T) {
+	p := newSubject(t, `{"command":"x"}`)
+	p.asked, p.legacy = true, attempt{answered: true, offers: true, unread: errors.New("no answer in 20s")}
+	if got := findingLines(checkCache(p)); got != "" {
+		t.Errorf("%s\nwant nothing", got)
 	}
 }

@@ -42,7 +42,7 @@ func limits() []limit {
 
 // checkLimits is about what hosts make of the tools, as the server lists them
 // and as they are on the surface.
-func checkLimits(p *patient) (all []finding) {
+func checkLimits(p *subject) (all []finding) {
 	c := p.tools()
 	if c == nil {
 		return nil
@@ -57,7 +57,7 @@ func checkLimits(p *patient) (all []finding) {
 }
 
 // shown are the tools that a host is shown, as it is shown them.
-func (p *patient) shown(c *catalog.Catalog) map[string][]byte {
+func (p *subject) shown(c *catalog.Catalog) map[string][]byte {
 	return facade.Shown(p.facadeOptions(p.o, p.server, levelSilent), c)
 }
 
@@ -136,8 +136,8 @@ func some(names []string) string {
 
 // tooLong names the tools on the surface whose name is too long for a host,
 // which puts something before it.
-func (p *patient) tooLong(c *catalog.Catalog, shown map[string][]byte) (all []finding) {
-	for _, h := range p.hosts {
+func (p *subject) tooLong(c *catalog.Catalog, shown map[string][]byte) (all []finding) {
+	for _, h := range p.hosts() {
 		if h.MaxName == 0 {
 			continue
 		}
@@ -158,7 +158,7 @@ func (p *patient) tooLong(c *catalog.Catalog, shown map[string][]byte) (all []fi
 }
 
 // checkMeeting is about names that hosts make one of.
-func checkMeeting(p *patient) (all []finding) {
+func checkMeeting(p *subject) (all []finding) {
 	c := p.tools()
 	if c == nil {
 		return nil

@@ -58,10 +58,10 @@ func (d drift) notes() []string {
 		return []string{why + look}
 	case len(d.held) > 0:
 		return []string{fmt.Sprintf("%s withheld by \"drift\": what destroys has changed or is new since you accepted %s's tools (%s)%s",
-			are(len(d.held), "tool"), d.server, d.names(func(tool string) bool { return d.held[tool] != "" }), look)}
+			are(len(d.held), "tool"), d.server, d.heldNames(), look)}
 	case len(d.news) > 0:
 		return []string{fmt.Sprintf("%s not as you accepted %s's tools (%s)%s",
-			are(len(d.news), "tool"), d.server, d.names(func(string) bool { return true }), look)}
+			are(len(d.news), "tool"), d.server, d.newNames(), look)}
 	}
 	return nil
 }
@@ -77,7 +77,14 @@ func are(n int, thing string) string {
 // namesShown is how many tools a note names.
 const namesShown = 5
 
-// names are some of the tools that are not as they were accepted.
+// newNames are some of the tools that are not as they were accepted.
+func (d *drift) newNames() string { return d.names(func(string) bool { return true }) }
+
+// heldNames are some of those that are withheld.
+func (d *drift) heldNames() string {
+	return d.names(func(tool string) bool { return d.held[tool] != "" })
+}
+
 func (d *drift) names(which func(tool string) bool) string {
 	var names []string
 	for _, tool := range d.news {

@@ -47,6 +47,16 @@ func helpText() string {
 	return b.String()
 }
 
+// nothingToServe says how the program is told what to serve.
+func nothingToServe() string {
+	var b strings.Builder
+	b.WriteString("there is nothing to serve\n")
+	for _, c := range servings() {
+		writeEntry(&b, c.usage(), c.does, commandColumn)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 // shown are the commands below a title.
 func shown(group string) []command {
 	return slices.DeleteFunc(append(servings(), commands()...), func(c command) bool { return c.group != group })

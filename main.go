@@ -124,9 +124,9 @@ func run(ctx context.Context, e *env, args []string) int {
 // exitCode prints err, if there is one, and returns 0, 1 or 2.
 func exitCode(stderr io.Writer, err error) int {
 	for _, err := range parts(err) {
-		fmt.Fprintln(stderr, "mcp-facade:", err)
+		fmt.Fprintln(stderr, "mcp-facade:", strings.Map(printable, err.Error()))
 		if h := hint(err); h != "" {
-			fmt.Fprintln(stderr, "  try:", h)
+			fmt.Fprintln(stderr, "  try:", strings.Map(printable, h))
 		}
 	}
 	switch ue := new(usageError); {

@@ -242,6 +242,8 @@ type fake struct {
 	only   bool   // opens with nothing else
 	wants  int    // the number of the first token that calls are done with; 0: any is
 	deaf   bool   // goes on after the end of stdin and SIGTERM
+	more   bool   // lists one more tool, "more", to a host with roots
+	rooted bool   // the host that has opened is one
 }
 
 func fakeUpstream() {
@@ -257,6 +259,7 @@ func fakeUpstream() {
 	flag.BoolVar(&f.only, "only", false, "")
 	flag.IntVar(&f.wants, "wants", 0, "")
 	flag.BoolVar(&f.deaf, "deaf", false, "")
+	flag.BoolVar(&f.more, "more", false, "")
 	flag.Parse()
 	f.start()
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
@@ -299,12 +302,17 @@ func (f *fake) handle(frame string) string {
 		os.Exit(4)
 		return ""
 	case method == "initialize":
+		f.rooted = gjson.Get(frame, "params.capabilities.roots").Exists()
 		return answer(id, fmt.Sprintf(`{"protocolVersion":%s,"capabilities":{"tools":{}},"serverInfo":{"name":%q,"version":"1"},"instructions":"Be kind."}`,
 			gjson.Get(frame, "params.protocolVersion").Raw, f.name))
 	case method == "tools/list":
 		text, err := os.ReadFile(f.tools)
 		fatal(err)
-		return answer(id, `{"tools":[`+strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", ",")+`]}`)
+		list := strings.TrimSpace(string(text))
+		if f.more && (f.rooted || gjson.Get(frame, `params._meta.io\.modelcontextprotocol/clientCapabilities.roots`).Exists()) {
+			list += "\n" + `{"name":"more","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}`
+		}
+		return answer(id, `{"tools":[`+strings.ReplaceAll(list, "\n", ",")+`]}`)
 	case method == "tools/call" && denied(id, os.Getenv("TOKEN"), f.wants) != "":
 		return denied(id, os.Getenv("TOKEN"), f.wants)
 	case method == "tools/call":

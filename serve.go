@@ -30,8 +30,7 @@ const memoryLimit = 52 << 20
 // serve serves one server to the host on stdin and stdout.
 func serve(ctx context.Context, e *env, o *options, _ []string) error {
 	if !o.asks() {
-		fmt.Fprint(e.stderr, helpText()+"\n")
-		return &usageError{what: "there is nothing to serve", hint: "mcp-facade --server NAME, or for a look: mcp-facade try"}
+		return &usageError{what: nothingToServe(), hint: "mcp-facade try, for a look; mcp-facade --help says the rest"}
 	}
 	s, err := e.server(o)
 	if err != nil {
@@ -92,10 +91,15 @@ func (e *env) again(o *options, s *config.Server) string {
 // byName is how a server of the servers file is named to a subcommand, from any
 // directory and whatever the environment says there.
 func (e *env) byName(o *options, name string) string {
+	return quotedPath(name) + e.configFlag(o)
+}
+
+// configFlag is what has a subcommand read the same servers file; "" if any does.
+func (e *env) configFlag(o *options) string {
 	if o.config == "" && !e.configVar {
-		return quotedPath(name)
+		return ""
 	}
-	return quotedPath(name) + " --config " + quotedPath(e.absolute(e.configPath(o)))
+	return " --config " + quotedPath(e.absolute(e.configPath(o)))
 }
 
 // server finds the server that is asked for, in the servers file or in place,
@@ -274,6 +278,7 @@ func (e *env) file(o *options) (*config.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	file.Flag = e.configFlag(o)
 	for _, w := range file.Warnings {
 		fmt.Fprintln(e.stderr, "mcp-facade: warning:", w)
 	}
@@ -282,10 +287,11 @@ func (e *env) file(o *options) (*config.File, error) {
 
 // noFile says where the servers file was looked for.
 func (e *env) noFile(o *options) error {
-	why, hint := "--config and $MCP_FACADE_CONFIG are not set", "mcp-facade init, which writes an example there"
+	why := "--config and $MCP_FACADE_CONFIG are not set"
+	hint := "mcp-facade wrap --list, which shows the servers of your hosts; or mcp-facade init, which writes an example there"
 	switch {
 	case o.config != "":
-		why, hint = "where --config says", fmt.Sprintf("mcp-facade init --config %q, which writes an example there", o.config)
+		why, hint = "where --config says", "mcp-facade init --config "+quotedPath(o.config)+", which writes an example there"
 	case e.configVar:
 		why = "where $MCP_FACADE_CONFIG says"
 	}

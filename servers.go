@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mcp-facade/catalog"
+	"mcp-facade/compact"
 	"mcp-facade/facade/config"
 )
 
@@ -82,9 +83,9 @@ func servers(_ context.Context, e *env, o *options, args []string) error {
 	if err != nil {
 		return err
 	}
-	lines := []serverLine{}
+	lines, world := []serverLine{}, e.inHosts(o)
 	for _, name := range file.Names() {
-		lines = append(lines, e.serverLine(o, file, name))
+		lines = append(lines, world(name).serverLine(o, file, name))
 	}
 	if o.json {
 		return printJSON(e.stdout, serverReport{file.Path, lines})
@@ -94,7 +95,7 @@ func servers(_ context.Context, e *env, o *options, args []string) error {
 	}
 	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	for _, l := range lines {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.Name, l.Transport, l.Upstream, l.state(file.Path))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", compact.Line(l.Name), l.Transport, compact.Line(l.Upstream), compact.Line(l.state(file.Path)))
 	}
 	return w.Flush()
 }
@@ -206,14 +207,20 @@ func (e *env) cached(o *options, s *config.Server) (catalog.Head, *catalog.Catal
 	}
 	own := catalog.CommandView().Key()
 	head := heads[max(0, slices.IndexFunc(heads, func(h catalog.Head) bool { return h.View.Key() != own }))]
-	entry, err := store.LoadExact(head.View)
+	c, err := catalogOf(store, head.View)
+	return head, c, err
+}
+
+// catalogOf is the catalog that is stored for exactly one view.
+func catalogOf(store *catalog.Store, v catalog.View) (*catalog.Catalog, error) {
+	entry, err := store.LoadExact(v)
 	if err != nil {
-		return head, nil, err
+		return nil, err
 	}
 	pages, err := entry.List("tools/list")
 	if err != nil {
-		return head, nil, err
+		return nil, err
 	}
 	c, _ := catalog.New(pages)
-	return head, c, nil
+	return c, nil
 }

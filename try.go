@@ -100,10 +100,11 @@ type step struct {
 func (e *env) show(ctx context.Context, o *options, s *config.Server, way *tour) error {
 	t := trial{Server: s.Name}
 	start := time.Now()
-	if _, _, err := e.cached(o, s); err != nil {
-		if err := e.fetch(ctx, o, s); err != nil {
-			return err
-		}
+	_, _, uncached := e.cached(o, s)
+	if err := e.fetch(ctx, o, s); err != nil {
+		return err
+	}
+	if uncached != nil {
 		t.ListMs = ms(time.Since(start))
 	}
 	c, err := e.stored(o, s)

@@ -1,13 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"mcp-facade/compact"
+	"mcp-facade/facade/config"
 )
 
 // unwrap gives servers of hosts back what they were before wrap.
@@ -24,7 +26,7 @@ func unwrap(ctx context.Context, e *env, o *options, args []string) error {
 	for _, k := range p.picks {
 		if k.entry.Ours || k.named {
 			made, err := p.unwrapped(k)
-			p.note(k, made, err)
+			p.note(k, made, err, p.asked(k) || !k.entry.Project)
 		}
 	}
 	return p.carryOut("unwrap")
@@ -34,33 +36,34 @@ func unwrap(ctx context.Context, e *env, o *options, args []string) error {
 func (p *plan) unwrapped(k pick) (*planLine, error) {
 	switch {
 	case !k.entry.Ours:
-		return nil, errors.New("is not wrapped")
+		return nil, settled("is not wrapped")
 	case k.entry.Project && !p.asked(k):
 		return nil, errors.New("is in a file of the project, which others may have written: name its host or --file to have it unwrapped")
 	}
-	path := p.path
-	if k.entry.Config != "" {
-		path = p.absolute(k.entry.Config)
-	}
-	change, err := k.file.Unwrap(k.entry, upstreamOf(path, k.entry.Server))
+	change, err := k.file.Unwrap(k.entry, func() ([]byte, error) {
+		return config.RawUpstream(p.serversFileOf(k.entry), k.entry.Server)
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &planLine{Server: k.entry.Server, Where: change.Where, Before: change.Before, After: change.After}, nil
+	return &planLine{Server: k.entry.Server, servers: p.serversFileOf(k.entry), Where: change.Where, Before: change.Before, After: change.After}, nil
 }
 
-// tellKept says which entries of the servers file are not used by what was
-// unwrapped any more, and stay.
+// tellKept says which entries of servers files are not used by what was unwrapped
+// any more, and stay.
 func (p *plan) tellKept() {
-	var kept []string
-	for _, k := range p.picks {
-		at := slices.IndexFunc(p.lines, func(l *planLine) bool {
-			return l.Reason == "" && l.File == k.file.Path && l.Scope == k.entry.Scope && l.Name == k.entry.Name
-		})
-		line := fmt.Sprintf("mcp-facade: %s stays in %s: other hosts may use it", compact.Line(k.entry.Server), compact.Line(cmp.Or(k.entry.Config, p.path)))
-		if at >= 0 && k.entry.Server != "" && !slices.Contains(kept, line) {
-			kept = append(kept, line)
-			fmt.Fprintln(p.stderr, line)
+	kept := map[string][]string{} // by file
+	for _, l := range p.lines {
+		names := kept[l.servers]
+		if f, err := config.Load(l.servers); l.servers != "" && err == nil && slices.Contains(f.Names(), l.Server) && !slices.Contains(names, l.Server) {
+			kept[l.servers] = append(names, l.Server)
 		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(kept)) {
+		are := "stays"
+		if len(kept[path]) > 1 {
+			are = "stay"
+		}
+		fmt.Fprintf(p.stderr, "mcp-facade: %s %s in %s: other hosts may use it\n", compact.Line(strings.Join(kept[path], ", ")), are, compact.Line(path))
 	}
 }

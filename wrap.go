@@ -21,7 +21,6 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/diff"
-	"github.com/tidwall/gjson"
 )
 
 // wrap puts the facade before servers of hosts, or lists what it would be worth.
@@ -40,12 +39,15 @@ func wrap(ctx context.Context, e *env, o *options, args []string) error {
 	}
 	defer done()
 	p, err := e.plan(o, args)
+	if err == nil {
+		err = p.readServers()
+	}
 	if err != nil {
 		return err
 	}
 	for _, k := range p.picks {
 		made, err := p.wrapped(k)
-		p.note(k, made, err)
+		p.note(k, made, err, k.named)
 	}
 	return p.carryOut("wrap")
 }
@@ -81,7 +83,7 @@ func (e *env) alone(ctx context.Context, o *options) (done func(), err error) {
 type plan struct {
 	*env
 	o *options
-	*choice
+	*selection
 	path          string // of the servers file
 	before, after []byte // its text
 	lines         []*planLine
@@ -104,7 +106,8 @@ type planLine struct {
 	After  string   `json:"after"`
 	Added  string   `json:"added"` // the entry that the servers file gets; "" when it has it
 
-	named bool
+	servers string // the servers file that an unwrapped one read
+	failed  bool   // it was to be changed, and is not
 }
 
 // A backupLine is a file that was written.
@@ -120,32 +123,43 @@ type planReport struct {
 	Written []backupLine `json:"written"` // empty without --write
 }
 
-// plan reads the files of the hosts and the servers file.
+// plan reads the files of the hosts.
 func (e *env) plan(o *options, args []string) (*plan, error) {
 	if o.file == "" && slices.Contains(o.given, "file") {
 		return nil, usage("--file: want the file of a host")
 	}
-	c, err := e.choose(o, slices.Concat(args, o.inPlace)) // behind "--" a name may look like a flag
+	s, err := e.selected(o, slices.Concat(args, o.inPlace)) // behind "--" a name may look like a flag
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{env: e, o: o, choice: c, path: e.absolute(e.configPath(o)), backups: []backupLine{}, lines: []*planLine{}, errs: c.faults}
-	if p.before, err = config.Text(p.path); err != nil {
-		return nil, err
-	}
-	p.after = p.before
-	if p.before != nil && len(bytes.TrimSpace(p.before)) > 0 {
-		_, err = config.Parse(p.path, p.before)
-	}
-	return p, err
+	here := *e
+	here.configFile = e.absolute(e.configPath(o)) // which entries that name none are taken to read
+	return &plan{env: &here, o: o, selection: s, path: here.configFile, backups: []backupLine{}, lines: []*planLine{}, errs: s.faults}, nil
 }
 
+// readServers reads the servers file, which need not be there.
+func (p *plan) readServers() (err error) {
+	if p.before, err = config.Text(p.path); err != nil {
+		return err
+	}
+	p.after = p.before
+	if len(bytes.TrimSpace(p.before)) > 0 {
+		_, err = config.Parse(p.path, p.before)
+	}
+	return err
+}
+
+// A settled is why an entry needs nothing done.
+type settled string
+
+func (s settled) Error() string { return string(s) }
+
 // note keeps what becomes of an entry. One that is skipped is an error if it was
-// asked for by its name.
-func (p *plan) note(k pick, made *planLine, err error) {
+// wanted, unless it is already what it is to be.
+func (p *plan) note(k pick, made *planLine, err error, wanted bool) {
 	if err != nil {
-		made = &planLine{Reason: reason(err), named: k.named}
-		if k.named {
+		made = &planLine{Reason: reason(err), failed: wanted && !errors.As(err, new(settled))}
+		if made.failed {
 			p.errs = append(p.errs, fmt.Errorf("%s: %s: %s (%s)", k.file.Host.Name, compact.Line(k.entry.Name), made.Reason, compact.Line(k.file.Path)))
 		}
 	}
@@ -185,12 +199,15 @@ func (p *plan) wrapped(k pick) (*planLine, error) {
 		return nil, err
 	}
 	made := &planLine{Notes: t.Notes}
+	if note := deferNote(k.file.Host, ""); note != "" {
+		made.Notes = append(made.Notes, note)
+	}
 	text, err := p.enter(k, t, made)
 	if err != nil {
 		return nil, err
 	}
 	command := []string{program, "--server", made.Server}
-	if p.path != p.plainConfig() {
+	if p.path != p.plainConfig() || configOf(k.entry) != "" {
 		command = append(command, "--config", p.path)
 	}
 	if surface := p.surfaceFor(k.file.Host); surface != "" {
@@ -206,13 +223,13 @@ func (p *plan) wrapped(k pick) (*planLine, error) {
 }
 
 // translated is what becomes of an entry, if it may be wrapped.
-func (c *choice) translated(k pick) (hosts.Translation, error) {
+func (s *selection) translated(k pick) (hosts.Translation, error) {
 	switch {
 	case k.entry.Ours:
-		return hosts.Translation{}, errors.New("is wrapped already")
+		return hosts.Translation{}, settled("is wrapped already")
 	case k.entry.Disabled:
 		return hosts.Translation{}, fmt.Errorf("is disabled in %s", k.file.Host.Title)
-	case k.entry.Project && !c.asked(k):
+	case k.entry.Project && !s.asked(k):
 		return hosts.Translation{}, errors.New("is in a file of the project, which others may have written: name its host or --file to have it wrapped")
 	}
 	return k.file.Translate(k.entry)
@@ -352,8 +369,43 @@ func (p *plan) carryOut(verb string) error {
 	return errors.Join(p.errs...)
 }
 
-// show prints the differences, and on stderr what else is to be known.
+// show prints the differences if they are not written, and on stderr what else is
+// to be known.
 func (p *plan) show() {
+	if !p.o.write {
+		p.showDiffs()
+	}
+	for _, n := range p.notes() {
+		fmt.Fprintf(p.stderr, "%s: %s: %s\n", n.host, strings.Join(n.names, ", "), n.text)
+	}
+}
+
+// A noted is what a person should know of entries of a host.
+type noted struct {
+	host, text string
+	names      []string
+}
+
+// notes are what there is to know, each once.
+func (p *plan) notes() (all []*noted) {
+	for _, l := range p.lines {
+		texts := l.Notes
+		if l.Reason != "" && !l.failed { // which is an error
+			texts = []string{fmt.Sprintf("skipped: %s (%s)", l.Reason, l.File)}
+		}
+		for _, text := range texts {
+			text = compact.Line(text)
+			i := slices.IndexFunc(all, func(n *noted) bool { return n.host == l.Host && n.text == text })
+			if i < 0 {
+				i, all = len(all), append(all, &noted{host: l.Host, text: text})
+			}
+			all[i].names = append(all[i].names, compact.Line(l.Name))
+		}
+	}
+	return all
+}
+
+func (p *plan) showDiffs() {
 	for _, l := range p.lines {
 		if l.Reason == "" {
 			printDiff(p.stdout, l.File, l.Where, l.Before, l.After)
@@ -368,21 +420,12 @@ func (p *plan) show() {
 	if added != nil {
 		printDiff(p.stdout, p.path, "", "", string(added))
 	}
-	for _, l := range p.lines {
-		about := fmt.Sprintf("%s: %s: ", l.Host, compact.Line(l.Name))
-		if l.Reason != "" && !l.named { // those that were named are errors
-			fmt.Fprintf(p.stderr, "%sskipped: %s (%s)\n", about, l.Reason, compact.Line(l.File))
-		}
-		for _, n := range l.Notes {
-			fmt.Fprintln(p.stderr, about+compact.Line(n))
-		}
-	}
 }
 
 // printDiff shows how one place of a file changes.
 func printDiff(w io.Writer, path, where, before, after string) {
 	name := strings.TrimSpace(path + " " + compact.Line(where))
-	text := diff.Diff(name, lined(before), name, lined(after))
+	text := diff.Diff(name+" (now)", lined(before), name+" (then)", lined(after))
 	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff …"
 	for line := range bytes.Lines(text) {
 		inner := bytes.TrimLeft(line, "+- \t")
@@ -408,6 +451,7 @@ func (p *plan) write() {
 	for _, f := range p.changed {
 		p.writeHost(f)
 	}
+	p.tellCount()
 }
 
 func (p *plan) writeServers() error {
@@ -445,6 +489,20 @@ func (p *plan) wrote(path, backup string) {
 	}
 }
 
+// tellCount says how much was written.
+func (p *plan) tellCount() {
+	servers, files := 0, map[string]bool{}
+	for _, l := range p.lines {
+		if l.Reason == "" && slices.ContainsFunc(p.backups, func(b backupLine) bool { return b.File == l.File }) {
+			servers++
+			files[l.File] = true
+		}
+	}
+	if servers > 0 && !p.o.json {
+		fmt.Fprintf(p.stdout, "%s in %s\n", plural(servers, "server"), plural(len(files), "file"))
+	}
+}
+
 // ending is what is said last.
 func (p *plan) ending(verb string) string {
 	switch {
@@ -468,18 +526,4 @@ func nearestName(word string, names []string) string {
 		page = append(wire.AppendString(append(page, `{"name":`...), name), '}')
 	}
 	return nearestOf(word, append(page, "]}"...))
-}
-
-// upstreamOf is the raw upstream of a server in a servers file; nil: it is not
-// there.
-func upstreamOf(path, name string) []byte {
-	text, err := config.Text(path)
-	if err != nil {
-		return nil
-	}
-	raw := config.RawUpstream(text, name)
-	if !gjson.ParseBytes(raw).IsObject() {
-		return nil
-	}
-	return raw
 }

@@ -6,11 +6,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"mcp-facade/facade/hosts"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
@@ -79,12 +82,15 @@ func read(t *testing.T, path string) string {
 func planned(t *testing.T, d desk) *plan {
 	t.Helper()
 	p, err := d.plan(&options{write: true}, []string{"acme"})
+	if err == nil {
+		err = p.readServers()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range p.picks {
 		made, err := p.wrapped(k)
-		p.note(k, made, err)
+		p.note(k, made, err, true)
 	}
 	if len(p.changed) != 1 || len(p.errs) > 0 {
 		t.Fatalf("%d files are to be changed, %v; want one", len(p.changed), p.errs)
@@ -92,26 +98,90 @@ func planned(t *testing.T, d desk) *plan {
 	return p
 }
 
-// TestWrapKilled: between the two writes the host still starts what it did, and
-// wrapping again uses the entry that is there.
+// killedVar has TestWrapKilled, in a process of its own, wrap all in a home and
+// die when so many files are written.
+const killedVar = "WRAP_KILLED"
+
+// TestWrapKilled: wherever wrap is killed, each host's file is the old one or the
+// new one, what a host starts is in the servers file, and wrapping again ends as if
+// nothing had been.
 func TestWrapKilled(t *testing.T) {
-	d, file := wrapDesk(t, oneServer)
-	if err := planned(t, d).writeServers(); err != nil {
-		t.Fatal(err)
+	if at, home, ok := strings.Cut(os.Getenv(killedVar), " "); ok {
+		wrapAndDie(t, at, home)
 	}
-	if got := read(t, file); got != oneServer {
-		t.Errorf("the host's file is %q, want it unchanged", got)
+	const other = "[mcp_servers.acme]\ncommand = \"fake-upstream\"\n"
+	prepare := func(t *testing.T) (d desk, files map[string]string) {
+		d, file := wrapDesk(t, oneServer)
+		codex := filepath.Join(d.home, ".codex", "config.toml")
+		if err := os.MkdirAll(filepath.Dir(codex), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, codex, other)
+		return d, map[string]string{file: oneServer, codex: other}
 	}
-	servers := read(t, d.configFile)
-	if code := run(t.Context(), d.env, []string{"wrap", "acme", "--write"}); code != 0 {
-		t.Fatalf("exit code %d:\n%s", code, d.err)
+	for written := 1; written <= 3; written++ {
+		t.Run(fmt.Sprintf("with %d files written", written), func(t *testing.T) {
+			d, files := prepare(t)
+			c := exec.Command(os.Args[0], "-test.run=^TestWrapKilled$")
+			c.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s", killedVar, written, d.home))
+			if err := c.Run(); err == nil || c.ProcessState.ExitCode() == wrapSurvived {
+				t.Fatalf("it was not killed: %v", err)
+			}
+			changed := 0
+			for file, old := range files {
+				if now := read(t, file); now != old {
+					changed++
+					if !strings.Contains(now, `"--server"`) {
+						t.Errorf("%s is neither the old one nor the new one:\n%s", file, now)
+					}
+				}
+			}
+			if servers := gjson.Parse(read(t, d.configFile)); changed != written-1 || len(servers.Map()) != 2 {
+				t.Errorf("%d files of hosts are changed, want %d; the servers file is %s", changed, written-1, servers)
+			}
+			servers := read(t, d.configFile)
+			if code := run(t.Context(), d.env, []string{"wrap", "--write"}); code != 0 {
+				t.Fatalf("again: exit code %d:\n%s", code, d.err)
+			}
+			if got := read(t, d.configFile); got != servers {
+				t.Errorf("the servers file was\n%s\nand is\n%s", servers, got)
+			}
+			for file := range files {
+				if got := read(t, file); !strings.Contains(got, `"--server"`) {
+					t.Errorf("%s does not start mcp-facade:\n%s", file, got)
+				}
+			}
+			if code := run(t.Context(), d.env, []string{"unwrap", "--write"}); code != 0 {
+				t.Fatalf("unwrap: exit code %d:\n%s", code, d.err)
+			}
+			for file, old := range files {
+				if got := read(t, file); got != old {
+					t.Errorf("unwrapped, %s is\n%s", file, got)
+				}
+			}
+		})
 	}
-	if got := read(t, d.configFile); got != servers {
-		t.Errorf("the servers file was\n%s\nand is\n%s", servers, got)
+}
+
+// wrapSurvived is the exit code of wrapAndDie if nothing has ended it.
+const wrapSurvived = 3
+
+// wrapAndDie wraps all in a home, and is killed when it says that so many files
+// are written.
+func wrapAndDie(t *testing.T, at, home string) {
+	d := newDesk(t, "")
+	d.home, d.cwd, d.self = home, home, filepath.Join(home, "bin", "mcp-facade")
+	d.configFile, d.stateDir = filepath.Join(home, "facade.servers.json"), filepath.Join(home, "state")
+	written := 0
+	d.out.saw = func(text string) {
+		if written += strings.Count(text, "wrote "); fmt.Sprint(written) == at {
+			p, _ := os.FindProcess(os.Getpid())
+			p.Kill()
+			select {}
+		}
 	}
-	if got := read(t, file); !strings.Contains(got, d.self) || !strings.Contains(got, `"--server"`) {
-		t.Errorf("the host's file does not start mcp-facade: %s", got)
-	}
+	run(t.Context(), d.env, []string{"wrap", "--write"})
+	os.Exit(wrapSurvived)
 }
 
 func TestWrapChangedMeanwhile(t *testing.T) {
@@ -262,6 +332,77 @@ func TestExpandBraces(t *testing.T) {
 		got, known := p.expanded(text)
 		if got != want || known != slices.Contains([]string{"a", "${A}", "${env:A}-${A}", "${", "{env:A}"}, text) {
 			t.Errorf("expanded(%q) = %q, %v; want %q", text, got, known, want)
+		}
+	}
+}
+
+func TestServersFileOf(t *testing.T) {
+	d, _ := wrapDesk(t, oneServer)
+	at := func(parts ...string) string { return filepath.Join(append([]string{d.home}, parts...)...) }
+	named := func(path string) []hosts.Var {
+		return []hosts.Var{{Name: "A", Value: "b"}, {Name: "MCP_FACADE_CONFIG", Value: path}}
+	}
+	tests := []struct {
+		name  string
+		entry hosts.Entry
+		want  string
+	}{
+		{"takes ours where none is named", hosts.Entry{Cwd: at("w")}, d.configFile},
+		{"takes the flag before the variable", hosts.Entry{Config: at("a.json"), Env: named(at("b.json"))}, at("a.json")},
+		{"takes the variable", hosts.Entry{Env: named(at("b.json"))}, at("b.json")},
+		{"begins in the entry's folder", hosts.Entry{Cwd: at("w"), Config: "a.json"}, at("w", "a.json")},
+		{"begins in the project's folder", hosts.Entry{Scope: at("p"), Env: named("b.json")}, at("p", "b.json")},
+		{"begins in ours", hosts.Entry{Cwd: "w", Config: "a.json"}, at("w", "a.json")},
+		{"leaves what only the host knows", hosts.Entry{Cwd: at("w"), Config: "${workspaceFolder}/a.json"}, at("${workspaceFolder}", "a.json")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := d.serversFileOf(tt.entry); got != tt.want {
+				t.Errorf("serversFileOf(%+v) = %s, want %s", tt.entry, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFolders(t *testing.T) {
+	dir := t.TempDir()
+	at := func(path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }
+	for _, path := range []string{"home/repo/.git", "home/repo/a/b", "home/plain/a", "dots/.git", "dots/home/a", "out/.git", "out/a"} {
+		if err := os.MkdirAll(at(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		name, home, cwd string
+		want            []string
+	}{
+		{"goes up to the root of the repository", "home", "home/repo/a/b", []string{"home/repo/a/b", "home/repo/a", "home/repo"}},
+		{"goes no further", "home", "home/repo", []string{"home/repo"}},
+		{"stays where there is no repository", "home", "home/plain/a", []string{"home/plain/a"}},
+		{"stays where the home directory is in one", "dots/home", "dots/home/a", []string{"dots/home/a"}},
+		{"stays above the home directory", "dots/home", "dots", []string{"dots"}},
+		{"goes up elsewhere", "home", "out/a", []string{"out/a", "out"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := &env{home: at(tt.home), cwd: at(tt.cwd)}
+			var want []string
+			for _, path := range tt.want {
+				want = append(want, at(path))
+			}
+			if got := e.folders(); !slices.Equal(got, want) {
+				t.Errorf("folders = %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestWrapNumbers(t *testing.T) {
+	ten := 10
+	for saves, want := range map[int]string{4: "10\t10\t10\t4 (40 %)", 0: "10\t10\t10\tnothing", -376: "10\t10\t10\t376 more"} {
+		l := wrapLine{Tools: &ten, Without: &ten, With: &ten, Saves: &saves}
+		if got := l.numbers(); got != want {
+			t.Errorf("%d saved: %q, want %q", saves, got, want)
 		}
 	}
 }

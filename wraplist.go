@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -45,9 +46,9 @@ type wrapLine struct {
 
 // The states of a host's server.
 const (
-	stateWrapped   = "wrapped"
-	stateNot       = "not wrapped"
-	stateUnwrapped = "cannot be wrapped"
+	stateWrapped = "wrapped"
+	statePlain   = "not wrapped"
+	stateRefused = "cannot be wrapped"
 )
 
 // A wrapReport is what wrap --list --json prints.
@@ -61,6 +62,9 @@ type wrapReport struct {
 // wrapping saves.
 func (e *env) wrapList(ctx context.Context, o *options, args []string) error {
 	p, err := e.plan(o, args)
+	if err == nil {
+		err = p.readServers()
+	}
 	if err != nil {
 		return err
 	}
@@ -86,18 +90,19 @@ func (e *env) wrapList(ctx context.Context, o *options, args []string) error {
 // wrapLine is what the files say of a server.
 func (p *plan) wrapLine(k pick) *wrapLine {
 	h, entry := k.file.Host, k.entry
-	l := &wrapLine{Host: h.Name, File: k.file.Path, Scope: entry.Scope, Name: entry.Name, Defers: h.Defers, State: stateNot,
+	l := &wrapLine{Host: h.Name, File: k.file.Path, Scope: entry.Scope, Name: entry.Name, Defers: h.Defers, State: statePlain,
 		entry: cmp.Or(entry.Server, cleanServer(entry.Name))}
 	l.Transport = "stdio"
 	if entry.URL != "" {
 		l.Transport = cmp.Or(entry.Transport, "http")
 	}
-	s, added, err := p.listedAs(k)
+	theirs := entry.Project && !k.named
+	s, added, err := p.listedAs(k, l.entry)
 	switch {
 	case entry.Ours:
 		l.State = stateWrapped
 	case err != nil:
-		l.State, l.Reason = stateUnwrapped, l.why(err)
+		l.State, l.Reason = stateRefused, l.why(err)
 	}
 	switch {
 	case err != nil:
@@ -105,8 +110,10 @@ func (p *plan) wrapLine(k pick) *wrapLine {
 		return l
 	case entry.Disabled:
 		l.Problem = "not started: it is disabled in " + h.Title
-	case entry.Project && !k.named:
-		l.Problem = "not started: others may have written the file; its name with --file starts it"
+	case theirs && entry.Ours: // by the user's own servers file
+		l.server, l.env = s, p.env
+	case theirs:
+		l.Problem = p.notStarted(k.file.Path)
 	default:
 		l.server = s
 		p.setFolder(s, entry)
@@ -114,8 +121,21 @@ func (p *plan) wrapLine(k pick) *wrapLine {
 			l.server = nil
 		}
 	}
-	s.Surface = cmp.Or(p.surfaceOf(k), s.Surface)
+	surface := entry.Surface
+	if !entry.Ours {
+		surface = p.surfaceFor(h)
+	}
+	s.Surface = cmp.Or(surface, s.Surface)
 	return l
+}
+
+// notStarted says why a server of a project's file is not started, and what
+// starts it.
+func (p *plan) notStarted(path string) string {
+	if rel, err := filepath.Rel(p.cwd, path); err == nil && filepath.IsLocal(rel) {
+		path = rel
+	}
+	return fmt.Sprintf("not started: others may have written the file; to start it: mcp-facade wrap --list --file %s NAME", quotedPath(path))
 }
 
 // why is an error without the server's name, which stands beside it. What to do
@@ -131,47 +151,37 @@ func (l *wrapLine) why(err error) string {
 	return text
 }
 
-// surfaceOf is the --surface that an entry has or would have, "" if none.
-func (p *plan) surfaceOf(k pick) string {
-	if !k.entry.Ours {
-		return p.surfaceFor(k.file.Host)
-	}
-	if at := slices.Index(k.entry.Args, "--surface"); at >= 0 && at+1 < len(k.entry.Args) {
-		return k.entry.Args[at+1]
-	}
-	return ""
-}
-
 // listedAs is the entry of the servers file by which a server is listed, and the
 // variables that the host's entry would get: the entry that it has already, or
 // that it would have.
-func (p *plan) listedAs(k pick) (*config.Server, []hosts.Var, error) {
+func (p *plan) listedAs(k pick, name string) (*config.Server, []hosts.Var, error) {
 	if k.entry.Ours {
-		s, err := p.served(k.entry)
+		s, err := p.served(k)
 		return s, nil, err
 	}
 	t, err := k.file.Translate(k.entry)
 	if err != nil {
 		return nil, nil, err
 	}
-	made := &planLine{}
-	if _, err := p.enter(k, t, made); err != nil {
-		return nil, nil, err
-	}
-	s, err := parsedEntry(made.Server, serverEntry(t))
+	s, err := parsedEntry(name, serverEntry(t))
 	return s, t.Env, err
 }
 
-// served is the server that an entry of ours serves.
-func (p *plan) served(entry hosts.Entry) (*config.Server, error) {
-	if entry.Server == "" {
+// served is the server that an entry of ours serves. What others may have written
+// chooses no file that is read.
+func (p *plan) served(k pick) (*config.Server, error) {
+	path := p.serversFileOf(k.entry)
+	switch {
+	case k.entry.Server == "":
 		return nil, errors.New("it is served in place, without a servers file")
+	case k.entry.Project && !k.named && path != p.path:
+		return nil, errors.New(p.notStarted(k.file.Path))
 	}
-	f, err := config.Load(p.absolute(cmp.Or(entry.Config, p.path)))
+	f, err := config.Load(path)
 	if err != nil {
 		return nil, err
 	}
-	return f.Server(entry.Server)
+	return f.Server(k.entry.Server)
 }
 
 // setFolder has a server started in the folder in which the host starts it.
@@ -205,11 +215,11 @@ func (p *plan) asHost(h hosts.Host, entry hosts.Entry, added []hosts.Var) (_ *en
 
 // expanded replaces ${X} and ${env:X} in a value as most hosts do. What else a
 // host knows, we do not.
-func (p *plan) expanded(value string) (_ string, known bool) {
+func (e *env) expanded(value string) (_ string, known bool) {
 	known = !strings.Contains(value, "{file:")
 	replace := func(name string) string {
 		name = strings.TrimPrefix(name, "env:")
-		v := p.variable(name)
+		v := e.variable(name)
 		known = known && v != ""
 		return v
 	}
@@ -288,12 +298,24 @@ func deferNotes(lines []*wrapLine) []string {
 		}
 		switch h.Defers {
 		case "yes":
-			notes = append(notes, h.Title+" defers tools by itself: until a tool is searched for, a model is shown its name only, which is what is counted here. Little is gained there.")
+			notes = append(notes, deferNote(h, ", which is what is counted here"))
 		case "by model":
-			notes = append(notes, h.Title+" defers tools by itself with some models. Little is gained with those; counted is what the others are shown.")
+			notes = append(notes, deferNote(h, "; counted is what the others are shown"))
 		}
 	}
 	return notes
+}
+
+// deferNote says that a host spares a model the tools by itself, "" if it does
+// not, and what is counted.
+func deferNote(h hosts.Host, counted string) string {
+	switch h.Defers {
+	case "yes":
+		return h.Title + " defers tools by itself: until a tool is searched for, a model is shown its name only" + counted + ". Little is gained there."
+	case "by model":
+		return h.Title + " defers tools by itself with some models. Little is gained with those" + counted + "."
+	}
+	return ""
 }
 
 // print shows the list to a person.
@@ -356,8 +378,11 @@ func (l *wrapLine) numbers() string {
 		return "–\t–\t–\t–"
 	}
 	saves := "nothing"
-	if n := *l.Saves; n > 0 {
+	switch n := *l.Saves; {
+	case n > 0:
 		saves = fmt.Sprintf("%d (%d %%)", n, 100*n / *l.Without)
+	case n < 0:
+		saves = fmt.Sprintf("%d more", -n)
 	}
 	return fmt.Sprintf("%d\t%d\t%d\t%s", *l.Tools, *l.Without, *l.With, saves)
 }

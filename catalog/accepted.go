@@ -68,14 +68,36 @@ func (a *Accepted) Load() (*Acceptance, error) {
 // then. Another process that writes is waited for, one second at most, unless ctx
 // ends.
 func (a *Accepted) First(ctx context.Context, tools []Tool) (*Acceptance, error) {
-	var is *Acceptance
-	err := a.locked(ctx, func() (err error) {
-		if is, err = a.Load(); is != nil || err != nil {
+	return a.join(ctx, func(is *Acceptance) []Tool {
+		if is != nil {
+			return nil
+		}
+		return tools
+	})
+}
+
+// Add accepts those tools of whose name nothing is accepted yet, beside what is,
+// and returns that. It waits as First does.
+func (a *Accepted) Add(ctx context.Context, tools []Tool) (*Acceptance, error) {
+	return a.join(ctx, func(is *Acceptance) []Tool {
+		return slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return is.Forms(t.Name) != nil })
+	})
+}
+
+// join accepts some tools beside those that are accepted.
+func (a *Accepted) join(ctx context.Context, which func(*Acceptance) []Tool) (is *Acceptance, err error) {
+	err = a.locked(ctx, func() error {
+		if is, err = a.Load(); err != nil {
 			return err
 		}
-		if err = a.write(tools); err == nil {
-			is, err = a.Load()
+		more := which(is)
+		if len(more) == 0 {
+			return nil
 		}
+		if err := a.write(append(is.Tools(), more...)); err != nil {
+			return err
+		}
+		is, err = a.Load()
 		return err
 	})
 	return is, err

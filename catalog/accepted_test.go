@@ -98,6 +98,13 @@ func TestAccepted(t *testing.T) {
 	if is, err := a.First(ctx, toolsOf(`{"name":"z"}`)); err != nil || is.Forms("z") != nil {
 		t.Errorf("First accepts what is not the first: %v, %v", is, err)
 	}
+	is, err = a.Add(ctx, toolsOf(`{"name":"b","description":"Other."}`, `{"name":"y"}`, `{"name":"y","title":"Y"}`))
+	if err != nil || len(is.Forms("a")) != 2 || len(is.Forms("b")) != 1 || !is.Forms("b")[0].Destructive || len(is.Forms("y")) != 2 {
+		t.Errorf("Add = %v, %v; want the forms that were there, and those of y", is, err)
+	}
+	if same, err := a.Add(ctx, toolsOf(`{"name":"y"}`)); err != nil || same.Revision != is.Revision {
+		t.Errorf("Add of what is there = %v, %v; want %v", same, err, is)
+	}
 	if err := a.Accept(ctx, toolsOf(`{"name":"z"}`)); err != nil {
 		t.Fatal(err)
 	}

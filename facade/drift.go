@@ -48,10 +48,36 @@ func (f *Facade) revision() string {
 	return revision
 }
 
-// standing compares tools with what is accepted of them. The first listing of all
-// is accepted by itself, if first says that it is one by the upstream now.
-func (f *Facade) standing(ctx context.Context, c *catalog.Catalog, first bool) *standing {
-	is, err := f.accepted(ctx, c, first)
+// standing compares tools with what is accepted of them.
+func (f *Facade) standing(c *catalog.Catalog) *standing {
+	is, err := f.accepted()
+	return f.compared(c, is, err)
+}
+
+// judged compares tools that the upstream has just listed for a view with what is
+// accepted of them. The first listing of all is accepted by itself. So are tools
+// that are new with the first one of a view, as a host that can do more may be
+// listed more, unless what destroys runs only as it was accepted.
+func (f *Facade) judged(ctx context.Context, v *view, c *catalog.Catalog) *standing {
+	is, err := f.accepted()
+	f.mu.Lock()
+	known := v.known
+	f.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWait)
+	defer cancel()
+	switch {
+	case err != nil || len(c.Tools()) == 0:
+	case !known && !f.blocks():
+		is, err = f.o.Accepted.Add(ctx, c.Tools())
+	case is == nil:
+		is, err = f.o.Accepted.First(ctx, c.Tools())
+	}
+	return f.compared(c, is, err)
+}
+
+// compared is the standing of tools to what is accepted; nil, without an error:
+// nothing yet.
+func (f *Facade) compared(c *catalog.Catalog, is *catalog.Acceptance, err error) *standing {
 	switch {
 	case err != nil:
 		return f.uncompared(c, err)
@@ -79,17 +105,11 @@ func (f *Facade) standing(ctx context.Context, c *catalog.Catalog, first bool) *
 }
 
 // accepted is what the user has accepted; nil, without an error: nothing yet.
-func (f *Facade) accepted(ctx context.Context, c *catalog.Catalog, first bool) (*catalog.Acceptance, error) {
+func (f *Facade) accepted() (*catalog.Acceptance, error) {
 	if f.o.Accepted == nil {
 		return nil, errUnkept
 	}
-	is, err := f.o.Accepted.Load()
-	if is != nil || err != nil || !first || len(c.Tools()) == 0 {
-		return is, err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveWait)
-	defer cancel()
-	return f.o.Accepted.First(ctx, c.Tools())
+	return f.o.Accepted.Load()
 }
 
 // uncompared is the standing of tools of which nobody knows what was accepted:
@@ -211,8 +231,12 @@ func plainGlob(name string) string { return strings.Join(lettered(name, ""), "")
 
 // unaccepted is what a model is told of a tool that is withheld.
 func (f *Facade) unaccepted(tool, why string) error {
+	next := "Do not look for a way round it: tell the user, to whom `%s` shows it, and who can accept it with `%s`."
+	if f.isForPerson() {
+		next = "`%s` shows it, and `%s` accepts it."
+	}
 	return &recurring{tool: tool, reason: "withheld", error: &refusal{fmt.Sprintf("%s is withheld: %s.", spelled(tool), why),
-		fmt.Sprintf("Do not look for a way round it: tell the user, to whom `%s` shows it, and who can accept it with `%s`.", f.o.Refreshing(false), f.o.Refreshing(true))}}
+		fmt.Sprintf(next, f.o.Refreshing(false), f.o.Refreshing(true))}}
 }
 
 // unlistable refuses a call of what the upstream has not listed on the connection
@@ -224,17 +248,19 @@ func (f *Facade) unlistable(c *invocation) error {
 // Refreshing is the command by which a person sees what has changed, or accepts
 // it.
 func (o *Options) Refreshing(accept bool) string {
-	words := []string{"mcp-facade refresh", o.Again}
-	if o.Again == "" {
-		words[1] = o.Server.Name
+	if accept {
+		return o.command("refresh", "--accept")
 	}
-	switch {
-	case accept && strings.HasPrefix(o.Again, "-- "): // flags stand before it
-		words = []string{"mcp-facade refresh --accept", o.Again}
-	case accept:
-		words = append(words, "--accept")
+	return o.command("refresh")
+}
+
+// command is a subcommand of ours for this server.
+func (o *Options) command(name string, words ...string) string {
+	again := []string{cmp.Or(o.Again, o.Server.Name)}
+	if strings.HasPrefix(o.Again, "-- ") { // all else stands before it
+		again, words = words, again
 	}
-	return strings.Join(words, " ")
+	return strings.Join(slices.Concat([]string{"mcp-facade", name}, again, words), " ")
 }
 
 // isCertain reports whether the view is as the connection in use has listed it,
@@ -286,7 +312,7 @@ func few(names []string) string {
 // The error is why nothing could be compared.
 func Standing(s *config.Server, accepted *catalog.Accepted, c *catalog.Catalog) (news []string, held map[string]string, err error) {
 	f := New(Options{Server: s, Accepted: accepted})
-	all := f.standing(context.Background(), c, false)
+	all := f.standing(c)
 	return all.news, all.held, all.unknown
 }
 

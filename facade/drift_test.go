@@ -360,6 +360,49 @@ func TestDriftOfViews(t *testing.T) {
 	})
 }
 
+// By default nobody is warned of what a host that can do more is listed for the
+// first time; of what has changed, and of what comes later, they are.
+func TestDriftOfFirstListings(t *testing.T) {
+	plain := two()
+	more := append(slices.Clone(plain), tool("sample", "Sample.", ""))
+	tests := []struct {
+		name string
+		now  [][]string // what hosts with sampling are listed, one after the other
+		want string     // of the warning; "" is none
+	}{
+		{"accepts what is added", [][]string{more, more}, ""},
+		{"warns of what is changed with it", [][]string{{set(more[0], "description", `"Other."`), more[1], more[2]}}, "added=0 changed=1"},
+		{"warns of what is added later", [][]string{more, append(slices.Clone(more), tool("late", "", ""))}, "added=1 changed=0"},
+		{"warns of what is added to a view that is known", [][]string{plain, more}, "added=1 changed=0"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log journal
+				o := Options{Server: entry(t, ""), Store: store(t), Accepted: accepted(t), Version: "v1", Log: log.logger()}
+				serve := func(capabilities string, tools []string) {
+					up := &fake{tools: tools}
+					o.Dial = up.dial
+					d := start(t, o, up)
+					d.openWith(capabilities)
+					d.ask("7", "resources/read", "{}") // which starts it
+					d.names()
+					d.said()
+					d.close()
+				}
+				serve(`{}`, plain)
+				for _, tools := range tt.now {
+					serve(`{"sampling":{}}`, tools)
+				}
+				warnings := strings.Join(log.lines("level=WARN", "not as they were accepted"), "")
+				if !strings.Contains(warnings, tt.want) || tt.want == "" && warnings != "" {
+					t.Errorf("it was warned %q, want %q", warnings, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // What another process accepts is seen at the next call, and at the next listing.
 func TestAcceptedMeanwhile(t *testing.T) {
 	for _, how := range manners {

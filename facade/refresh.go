@@ -341,7 +341,7 @@ func (f *Facade) call(ctx context.Context, l *link, method string, params []byte
 // another one now, and stores it.
 func (f *Facade) install(ctx context.Context, l *link, v *view, lists catalog.Lists) {
 	all := f.parsed(lists["tools/list"], slog.LevelWarn)
-	stands := f.standing(ctx, all, true)
+	stands := f.judged(ctx, v, all)
 	f.warnOfDrift(stands)
 	c := f.catalog(v.key.Era, all, stands, slog.LevelWarn)
 	f.mu.Lock()
@@ -354,7 +354,7 @@ func (f *Facade) install(ctx context.Context, l *link, v *view, lists catalog.Li
 	v.catalog = func() (*catalog.Catalog, error) { return c, nil }
 	v.pages, v.all = func(method string) ([][]byte, error) { return lists[method], nil }, all
 	v.surface, v.listed, v.ttl, v.fleeting = s, time.Now(), ttl, fleeting
-	v.due, v.fresh, v.missing, v.source = false, true, nil, nil
+	v.due, v.fresh, v.known, v.missing, v.source = false, true, true, nil, nil
 	if !l.settling && !v.again { // else it may be out of date already
 		v.source = l
 	}

@@ -8,6 +8,7 @@ import (
 
 	"mcp-facade/catalog"
 	"mcp-facade/compact"
+	"mcp-facade/facade/config"
 	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
@@ -34,19 +35,21 @@ func (r *refusal) Error() string {
 // noResult keeps a model from going on as if it had an answer.
 const noResult = "No result was obtained; do not answer from memory."
 
-// ForPerson is a refusal in words for a person at a terminal.
+// isForPerson reports whether a person calls at a command line: then what to do
+// next is a command.
+func (f *Facade) isForPerson() bool { return f.o.Server.ConfirmBy == config.ByFlag }
+
+// ForPerson is what a person at a command line is told, without what is for a
+// model.
 func ForPerson(text string) string {
-	text = strings.TrimSpace(strings.TrimSuffix(text, noResult))
-	if again, ok := strings.CutSuffix(text, tellUser); ok {
-		text = again + "."
+	for _, end := range []string{noResult, tryAgain} {
+		text = strings.TrimSpace(strings.TrimSuffix(text, end))
 	}
 	return text
 }
 
 // tryAgain is what a model can do about an upstream that cannot be asked.
-const tryAgain = "Try again in a moment" + tellUser
-
-const tellUser = "; if that does not help, tell the user."
+const tryAgain = "Try again in a moment; if that does not help, tell the user."
 
 // unknown refuses a name that is not in the catalog, because there is no such tool
 // or because it is withheld.
@@ -57,7 +60,10 @@ func (f *Facade) unknown(v *view, name string) error {
 	r := &refusal{what: fmt.Sprintf("Tool %s is not in %s's catalog.", quotedName(name), f.name())}
 	s := f.surfaceOf(v)
 	search := fmt.Sprintf("Call %s with what you want to do", s.kind["discover"])
-	if !s.offered {
+	switch {
+	case f.isForPerson():
+		search = fmt.Sprintf("`%s` finds tools", f.o.command("discover", "WORDS"))
+	case !s.offered:
 		search = "Call a tool that is listed"
 	}
 	r.next = search + "."
@@ -68,6 +74,9 @@ func (f *Facade) unknown(v *view, name string) error {
 	if c, err := f.tools(v); err == nil {
 		if near := f.near(own, s, c, name); len(near) > 0 {
 			r.next = fmt.Sprintf("Nearest: %s. %s, or call one of these.", joined(near), search)
+			if f.isForPerson() {
+				r.next = fmt.Sprintf("Nearest: %s. %s.", joined(near), search)
+			}
 		}
 	}
 	return &recurring{error: r, reason: "unknown " + folded(own, name)}
@@ -110,6 +119,9 @@ func (s *surface) whereNames() string {
 // beside refuses a call of a meta-tool by call.
 func (f *Facade) beside(s *surface, kind string) error {
 	name := s.kind[kind]
+	if f.isForPerson() {
+		return &refusal{name + " is no tool of " + f.name() + ".", "Use `" + f.o.command(kind) + "`."}
+	}
 	return &refusal{name + " is no tool of " + f.name() + ".", "Call it itself, not by " + runners(s.kind) + "."}
 }
 
@@ -139,6 +151,14 @@ func (r *reading) brief() string {
 // maxShown is how many of several things are shown.
 const maxShown = 5
 
+// quotedWord is a word as a shell takes it.
+func quotedWord(word string) string {
+	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:") == "" && word != "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(visible(word), "'", `'\''`) + "'"
+}
+
 func orNothing(raw string) string {
 	if raw == "" {
 		return "{}"
@@ -162,6 +182,9 @@ func (f *Facade) unfit(s *surface, t catalog.Tool, r *reading) error {
 	e := r.shape.exampleFor(t.Name, f.withoutConsent(r, t))
 	lost := e.keep()
 	example := "Corrected example for " + f.runnerOf(s, t) + e.yours() + ":\n" + callOf(t.Name, e.object())
+	if f.isForPerson() {
+		example = "Corrected" + e.yours() + ":\n" + f.o.command("call", quotedWord(t.Name), quotedWord(e.object()))
+	}
 	if len(lost) > 0 && !e.isOpen() && f.effectOf(t) != reads {
 		example = without(lost)
 	}

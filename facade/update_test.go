@@ -42,7 +42,7 @@ const noArguments = `"inputSchema": { "properties": { }, "type": "object" }`
 func TestRefreshOfEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := choosy() // its second tool is for hosts with sampling
-		o := Options{Server: entry(t, `,"staleOk":false`), Dial: up.dial, Store: store(t), Accepted: accepted(t), Version: "v1"}
+		o := Options{Server: entry(t, `,"staleOk":false,"drift":"block"`), Dial: up.dial, Store: store(t), Accepted: accepted(t), Version: "v1"}
 		for _, capabilities := range []string{`{}`, `{"sampling":{}}`} {
 			d := start(t, o, up)
 			d.openWith(capabilities)

@@ -220,7 +220,7 @@ func TestALostCallOfAnUpstreamThatCannotBeReached(t *testing.T) {
 	for _, r := range u.run(t) {
 		got = append(got, inShort(r))
 	}
-	if diff := cmp.Diff([]string{"surface get_issue lost", "discover  refused"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"surface  lost", "discover  refused"}, got); diff != "" {
 		t.Errorf("the ledger has (-want +got):\n%s", diff)
 	}
 }

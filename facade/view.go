@@ -54,6 +54,7 @@ type view struct {
 	fleeting  bool                                  // the upstream said 0
 	due       bool                                  // it is to be listed anew whatever its age
 	fresh     bool                                  // it was listed by this process
+	known     bool                                  // it was listed, now or before
 	source    *link                                 // the connection that has listed the tools as they are; nil: that is not certain
 	surface   *surface                              // nil: there is no catalog
 	catalog   func() (*catalog.Catalog, error)      // nil: there is none, or the stored one cannot be read
@@ -146,6 +147,7 @@ func (f *Facade) warm(v *view) {
 		f.log.Debug("no cached catalog", "err", err)
 		return
 	}
+	v.known = e.Exact
 	w := view{handshake: e.Head.Handshake, listed: e.Head.Listed, ttl: e.Head.TTL, fleeting: e.Head.Revalidate}
 	w.due = !e.Exact || w.fleeting
 	if !f.o.Server.StaleOK && f.stale(&w) {
@@ -180,7 +182,7 @@ func (f *Facade) stored(e *catalog.Entry) (*catalog.Catalog, *standing, error) {
 		return nil, nil, err
 	}
 	all := f.parsed(pages, slog.LevelDebug)
-	s := f.standing(context.Background(), all, false)
+	s := f.standing(all)
 	return f.catalog(e.Head.View.Era, all, s, slog.LevelDebug), s, nil
 }
 

@@ -73,35 +73,38 @@ func SetUsed(data []byte, name string, used []string) ([]byte, error) {
 	return sound(e.apply(), name)
 }
 
-// RawUpstream gives the raw object that says how to reach the server of an
-// entry, as plain JSON; nil when there is no such entry.
-func RawUpstream(data []byte, name string) []byte {
+// RawUpstream gives the raw object that says how to reach the server of an entry
+// of the servers file at path, as plain JSON. The error is an *Error, or several.
+func RawUpstream(path, name string) ([]byte, error) {
+	data, _, err := load(path)
+	if err != nil {
+		return nil, loadError(path, err)
+	}
+	f, err := Parse(path, data)
+	if err == nil {
+		_, err = f.Server(name)
+	}
+	if err != nil {
+		return nil, err
+	}
 	e, err := newEditor(data)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	value := memberOf(e.servers, name)
-	if value == nil {
-		return nil
-	}
-	entry, ok := value.Value.(*hujson.Object)
-	if !ok {
-		return nil
-	}
+	entry := memberOf(e.servers, name).Value.(*hujson.Object)
+	plain := hujson.Value{Value: &hujson.Object{}}
 	if inner := memberOf(entry, "upstream"); inner != nil {
-		value = inner
+		plain.Value = inner.Value
 	} else {
-		own := &hujson.Object{}
 		for _, m := range entry.Members {
 			if find(decoded(m.Name), httpKeys, stdioKeys) != nil {
-				own.Members = append(own.Members, m)
+				plain.Value.(*hujson.Object).Members = append(plain.Value.(*hujson.Object).Members, m)
 			}
 		}
-		value = &hujson.Value{Value: own}
 	}
-	plain := hujson.Value{Value: value.Value}.Clone()
+	plain = plain.Clone()
 	plain.Standardize()
-	return plain.Pack()
+	return plain.Pack(), nil
 }
 
 // usedLine is how long a list of names may be, in bytes, to stand in one line.
@@ -292,7 +295,8 @@ func literal(text string) []byte {
 // Replace puts a text in the place of the file at path, at once: a reader sees
 // the old text or the new one, whole. It refuses when the file does not hold
 // before any more; nil: when there is one. A symbolic link stays, and the file
-// it leads to is replaced. The mode stays; a new file is its owner's alone.
+// it leads to is replaced. The mode stays, and the owner where that is allowed; a
+// new file is its owner's alone.
 // The error is an *Error.
 func Replace(path string, before, after []byte) error {
 	err := replace(path, before, after)
@@ -307,18 +311,14 @@ func replace(path string, before, after []byte) error {
 	if err != nil {
 		return err
 	}
-	mode := fs.FileMode(0o600)
 	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
-	case err == nil:
-		mode = info.Mode().Perm()
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = nil, os.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	if err != nil {
 		return err
 	}
-	return swap(path, before, after, mode)
+	return swap(path, before, after, info)
 }
 
 // unchanged fails if the file at path does not hold a text; nil: if there is one.
@@ -345,18 +345,27 @@ func target(path string) (string, error) {
 
 // swap writes a file beside the one at path and puts it in its place, if that is
 // still as it was: between the last look and the change there is next to no time.
-func swap(path string, before, after []byte, mode fs.FileMode) error {
+// What is replaced is like that; nil: nothing is.
+func swap(path string, before, after []byte, like fs.FileInfo) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*.tmp") // 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // which is not there any more, if all went well
 	_, err = f.Write(after)
-	if err = errors.Join(err, f.Sync(), f.Close(), os.Chmod(f.Name(), mode)); err != nil {
+	if like != nil {
+		keepOwner(f, like)
+		err = errors.Join(err, f.Chmod(like.Mode().Perm()))
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := unchanged(path, before); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	syncFolder(filepath.Dir(path))
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -98,19 +99,31 @@ func TestSetUsed(t *testing.T) {
 }
 
 func TestRawUpstream(t *testing.T) {
-	tests := []struct{ name, data, want string }{
+	tests := []struct{ name, data, want string }{ // "!": the end of the error
 		{"gives the object", "{\"a\": {\"upstream\": { // x\n\"command\": \"y\", }}}", "{     \n\"command\": \"y\" }"},
 		{"gathers what stands at the top", `{"a": {"command": "y", "used": [], "args": ["z"]}}`, `{"command": "y", "args": ["z"]}`},
-		{"finds no other", `{"b": {"command": "y"}}`, ""},
-		{"reads no broken file", `{"a": `, ""},
-		{"reads no other value", `{"a": 1}`, ""},
+		{"finds no other", `{"b": {"command": "y"}}`, `!a: look up: not in s.json; nearest: "b"`},
+		{"reads no broken file", `{"a": `, "!s.json:2:1: the file ends too early: a bracket, a quote or a comment is not closed"},
+		{"reads no other value", `{"a": 1}`, "!s.json:1: a: want an object, have a number"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := RawUpstream([]byte(tt.data), "a"); string(got) != tt.want {
+			path := filepath.Join(t.TempDir(), "s.json")
+			if err := os.WriteFile(path, []byte(tt.data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			raw, err := RawUpstream(path, "a")
+			got := string(raw)
+			if err != nil {
+				got = "!" + strings.ReplaceAll(err.Error(), filepath.Dir(path)+string(filepath.Separator), "")
+			}
+			if got != tt.want {
 				t.Errorf("RawUpstream(%q) = %q, want %q", tt.data, got, tt.want)
 			}
 		})
+	}
+	if _, err := RawUpstream(filepath.Join(t.TempDir(), "none"), "a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("RawUpstream of no file: %v", err)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 // wrong; that costs only this entry.
 type File struct {
 	Path     string
+	Flag     string   // " --config …", if a subcommand needs it to read this file
 	Warnings []string // what is wrong with the file and does not keep us from using it
 
 	entries []entry
@@ -63,7 +64,7 @@ func (f *File) unknown(name string) error {
 	if near := nearest(name, f.Names(), 3); len(near) > 0 {
 		why += "; nearest: " + list(near, "or")
 	}
-	return &Error{Key: name, Err: fmt.Errorf("look up: %s", why), Hint: "mcp-facade servers"}
+	return &Error{Key: name, Err: fmt.Errorf("look up: %s", why), Hint: "mcp-facade servers" + f.Flag}
 }
 
 // maxBrackets bounds the objects and arrays of a file, and with them how deep

@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Needs gives the variables without which the entry cannot be dialled and that
 // environ, as "K=V", does not set: their names, each once, in the order of the
@@ -17,3 +20,12 @@ func (s *Server) Needs(environ []string) (names []string) {
 	}
 	return names
 }
+
+// SetAtLogin reports whether a variable is one that is set wherever a person is
+// logged in, and says nothing secret.
+func SetAtLogin(name string) bool {
+	name = strings.ToUpper(name)
+	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") || slices.Contains(strings.Fields(loginVars), name)
+}
+
+const loginVars = "HOME USER USERNAME USERPROFILE LOGNAME PATH PWD SHELL LANG TZ APPDATA LOCALAPPDATA PROGRAMDATA TEMP TMP TMPDIR"

@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -30,5 +31,12 @@ func TestNeeds(t *testing.T) {
 				t.Errorf("%s needs %q, want %q", tt.entry, got, tt.want)
 			}
 		})
+	}
+}
+
+func TestShown(t *testing.T) {
+	s := InPlace("acme", "x", []string{"${HOME}/x", "--lang=${LANG}", "${HOME}:${KEY}"})
+	if got := s.Shown(); len(got) != 1 || !strings.Contains(got[0], "args[2]: ${KEY} becomes part of an argument") {
+		t.Errorf("Shown = %q, want KEY alone", got)
 	}
 }

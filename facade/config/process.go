@@ -39,7 +39,7 @@ func (s *Server) Process(environ []string, claudeJSON []byte, project string) (P
 	for i, arg := range u.Args {
 		p.Args = append(p.Args, x.text(fmt.Sprintf("args[%d]", i), arg))
 	}
-	p.Warnings = slices.Concat(s.argWarnings(), s.inline(), s.unasked(false))
+	p.Warnings = slices.Concat(s.inline(), s.unasked(false))
 	p.Env = x.child(u, claudeJSON, project)
 	if p.Command == "" {
 		x.fail("command", "is empty", "")
@@ -52,11 +52,13 @@ func (s *Server) Process(environ []string, claudeJSON []byte, project string) (P
 	return p, nil
 }
 
-// argWarnings names the arguments into which a variable goes.
-func (s *Server) argWarnings() []string {
-	var warnings []string
+// Shown names the arguments into which a variable goes that may be secret, where
+// others may read it.
+// There may be no better way, and what wrap writes was an argument before: that is
+// for who looks the entry over, and not for each start of the server.
+func (s *Server) Shown() (warnings []string) {
 	for i, arg := range s.Upstream.Args {
-		if names := variables(arg); len(names) > 0 {
+		if names := slices.DeleteFunc(variables(arg), SetAtLogin); len(names) > 0 {
 			warnings = append(warnings, s.Fault(fmt.Sprintf("args[%d]", i),
 				fmt.Errorf(`${%s} becomes part of an argument, which process lists show; "env" is not shown`, names[0]), "").Error())
 		}

@@ -77,11 +77,14 @@ func TestProcess(t *testing.T) {
 	}
 	want := Process{
 		Command: "/home/me/bin/npx", Args: []string{"-y", "3", "x"}, Dir: "/home/me",
-		Env:      []string{"HOME=/home/me", "A=33", "TOOL=npx", "B=2", "MCP_FACADE_CONFIG=inner.json"},
-		Secrets:  []string{"inner.json"},
-		Warnings: []string{`f.json:1: acme.args[1]: ${A} becomes part of an argument, which process lists show; "env" is not shown`},
+		Env:     []string{"HOME=/home/me", "A=33", "TOOL=npx", "B=2", "MCP_FACADE_CONFIG=inner.json"},
+		Secrets: []string{"inner.json"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	shown := []string{`f.json:1: acme.args[1]: ${A} becomes part of an argument, which process lists show; "env" is not shown`}
+	if diff := cmp.Diff(shown, s.Shown()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if again, _ := s.Process(environ, nil, ""); !cmp.Equal(got, again) {

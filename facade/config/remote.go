@@ -13,10 +13,11 @@ import (
 // A Remote is where an HTTP upstream is, and what goes with its requests.
 // Nothing in it is left to be replaced.
 type Remote struct {
-	URL           string // without user and password, which are in Authorization
-	Headers       []Var  // in the order of the file, without Authorization
-	Authorization string // the value of that header; "" sends none
-	CAFile        string // "" is none
+	URL           string   // without user and password, which are in Authorization
+	Headers       []Var    // in the order of the file, without Authorization
+	Authorization string   // the value of that header; "" sends none
+	CAFile        string   // "" is none
+	Variables     []string // that the headers are made of
 	Secrets       []string
 	Warnings      []string
 }
@@ -103,6 +104,7 @@ func (x *expansion) header(r *Remote, h Var) {
 	if len(names) > 0 || namesSecret(h.Name) || isToken(value) {
 		x.secrets.configured(h.Name, value)
 	}
+	r.Variables = append(r.Variables, names...)
 	for _, name := range names {
 		part, _ := x.vars.get(name)
 		x.secrets.configured(name, strings.TrimSpace(part))

@@ -26,7 +26,8 @@ func TestRemote(t *testing.T) {
 	want := Remote{
 		URL: "https://mcp.acme.example/v1?org=o%2F1", Authorization: "Bearer abcdefgh",
 		Headers: []Var{{"X-B", "o%2F1 b"}, {"X-A", ""}}, CAFile: filepath.Join("dir", "ca.pem"),
-		Secrets: []string{"Bearer abcdefgh", "abcdefgh\n", "swordfish", "abcdefgh", "o%2F1 b"},
+		Variables: []string{"ORG", "TOKEN"},
+		Secrets:   []string{"Bearer abcdefgh", "abcdefgh\n", "swordfish", "abcdefgh", "o%2F1 b"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -36,7 +36,7 @@ func (d *dialect) entry(s *found) Entry {
 	}
 	e.Disabled = n.get("disabled").literal() == "true" || n.get("enabled").literal() == "false"
 	if args, ok := ours(e.Command, e.Args); ok {
-		e.Ours, e.Server, e.Config = true, flagOf(args, "--server"), flagOf(args, "--config")
+		e.Ours, e.Server, e.Config, e.Surface = true, flagOf(args, "--server"), flagOf(args, "--config"), flagOf(args, "--surface")
 	}
 	return e
 }

@@ -16,10 +16,11 @@ func TestOurs(t *testing.T) {
 		want    Entry
 	}{
 		{"by its name", "mcp-facade", []string{"--server", "acme"}, Entry{Ours: true, Server: "acme"}},
-		{"with a path", "/usr/bin/mcp-facade", []string{"--server=acme", "--config=/c"}, Entry{Ours: true, Server: "acme", Config: "/c"}},
+		{"with a path", "/usr/bin/mcp-facade", []string{"--server=acme", "--config=/c", "--surface=all"}, Entry{Ours: true, Server: "acme", Config: "/c", Surface: "all"}},
 		{"on Windows", `C:\bin\MCP-Facade.EXE`, []string{"--config", `C:\c`, "--server", "x"}, Entry{Ours: true, Server: "x", Config: `C:\c`}},
 		{"behind a shell", "cmd.exe", []string{"/C", "mcp-facade", "--server", "x"}, Entry{Ours: true, Server: "x"}},
-		{"in place", "mcp-facade", []string{"--surface", "all", "--", "npx", "--server", "theirs"}, Entry{Ours: true}},
+		{"in place", "mcp-facade", []string{"--surface", "all", "--", "npx", "--server", "theirs"}, Entry{Ours: true, Surface: "all"}},
+		{"in place with another's flags", "mcp-facade", []string{"--", "npx", "--surface", "theirs"}, Entry{Ours: true}},
 		{"in place by URL", "mcp-facade", []string{"--url", "https://x.example"}, Entry{Ours: true}},
 		{"with nothing", "mcp-facade", nil, Entry{Ours: true}},
 		{"with a flag that ends", "mcp-facade", []string{"--server"}, Entry{Ours: true}},
@@ -33,8 +34,8 @@ func TestOurs(t *testing.T) {
 				n.nodes[1].nodes = append(n.nodes[1].nodes, node{kind: text, value: arg})
 			}
 			got := named(t, "cursor").entry(&found{path: []string{"mcpServers", ""}, node: n})
-			if got.Ours != test.want.Ours || got.Server != test.want.Server || got.Config != test.want.Config {
-				t.Errorf("got %v %q %q", got.Ours, got.Server, got.Config)
+			if got.Ours != test.want.Ours || got.Server != test.want.Server || got.Config != test.want.Config || got.Surface != test.want.Surface {
+				t.Errorf("got %v %q %q %q", got.Ours, got.Server, got.Config, got.Surface)
 			}
 		})
 	}
@@ -150,12 +151,20 @@ func TestWrongServer(t *testing.T) {
 // What a host takes for nothing is nothing, and what stands twice where no server
 // does is the host's business.
 func TestOddIsWrapped(t *testing.T) {
-	for _, data := range []string{
-		`{"mcpServers": {"a": {"command": "c", "args": null, "env": null}}}`,
-		`{"theme": 1, "mcpServers": {"a": {"command": "c"}}, "theme": 2}`,
+	for _, test := range []struct{ host, data string }{
+		{"cursor", `{"mcpServers": {"a": {"command": "c", "args": null, "env": null}}}`},
+		{"cursor", `{"theme": 1, "mcpServers": {"a": {"command": "c"}}, "theme": 2}`},
+		{"zed", `{"context_servers": {"a": {"command": "c", "args": ["--token", "s3cret"], "env": null}}}`},
+		{"zed", `{"context_servers": {"a": {"command": {"path": "c", "args": ["--token", "s3cret"], "env": null}}}}`},
+		{"vscode", `{"servers": {"a": {"type": "http", "url": "https://a.example", "headers": {"X": "s3cret"}, "env": null}}}`},
+		{"vscode", `{"servers": {"a": {"url": "https://a.example", "headers": null, "env": null}}}`},
+		{"vscode", "{\n  \"servers\": {\n    \"a\": {\n      \"command\": \"c\",\n      \"args\": [\"${input:x}\"],\n      \"env\": null // none\n    }\n  }\n}\n"},
+		{"opencode", `{"mcp": {"a": {"type": "local", "command": ["c", "--token=s3cret"], "environment": null}}}`},
+		{"gemini", `{"mcpServers": {"a": {"command": "c", "includeTools": null, "excludeTools": null}}}`},
 	} {
+		data := test.data
 		d := newDesk(t)
-		path := d.put("cursor", false, []byte(data))
+		path := d.put(test.host, false, []byte(data))
 		f := d.file()
 		e := f.Entries()[0]
 		tr, err := f.Translate(e)

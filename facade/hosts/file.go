@@ -15,10 +15,10 @@ import (
 // A File is one file of a host as it was read, and what is to become of it. Its
 // methods are for one goroutine at a time.
 type File struct {
-	Host Host
-	Path string // where it is; a symbolic link is followed by Write
+	Host    Host
+	Path    string // where it is; a symbolic link is followed by Write
+	Project bool   // it is a project's own, which others may have written
 
-	project bool
 	dialect *dialect
 	mark    []byte // the byte order mark, or nothing
 	read    []byte // as it was read, without the mark
@@ -37,13 +37,13 @@ func Find(p Place) ([]*File, []error) {
 	var files []*File
 	var errs []error
 	for _, d := range dialects() {
-		var seen []string
+		var seen []fs.FileInfo
 		for _, at := range d.files(paths{p}) {
-			real, err := filepath.EvalSymlinks(at.path)
-			if at.path == "" || err == nil && slices.Contains(seen, real) {
+			info, err := os.Stat(at.path)
+			if at.path == "" || err == nil && slices.ContainsFunc(seen, func(other fs.FileInfo) bool { return os.SameFile(info, other) }) {
 				continue // a project in the home directory, or a link in it, has the user's file for its own
 			}
-			seen = append(seen, real)
+			seen = append(seen, info)
 			switch f, err := open(d, at); {
 			case errors.Is(err, fs.ErrNotExist):
 			case err != nil:
@@ -58,7 +58,7 @@ func Find(p Place) ([]*File, []error) {
 
 // open reads a file of a host.
 func open(d *dialect, at place) (*File, error) {
-	f := &File{Host: d.Host, Path: at.path, project: at.project, dialect: d}
+	f := &File{Host: d.Host, Path: at.path, Project: at.project, dialect: d}
 	all, err := readFile(at.path)
 	if err != nil {
 		return nil, f.wrong(err)
@@ -79,7 +79,7 @@ func (f *File) Entries() []Entry {
 	var all []Entry
 	for i := range f.servers {
 		e := f.dialect.entry(&f.servers[i])
-		e.Project = f.project
+		e.Project = f.Project
 		all = append(all, e)
 	}
 	return all
@@ -93,7 +93,7 @@ func (f *File) look(e Entry) (*found, error) {
 			return s, nil
 		}
 	}
-	return nil, &Error{Host: f.Host, Path: f.Path, Key: e.Name, Err: ErrGone}
+	return nil, &Error{Host: f.Host, Path: f.Path, Key: e.Name, Err: errGone}
 }
 
 // name gives a server's name, and the project's folder it belongs to.

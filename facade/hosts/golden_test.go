@@ -29,7 +29,7 @@ type desk struct {
 func newDesk(t testing.TB) *desk {
 	dir := t.TempDir()
 	d := &desk{TB: t, vars: map[string]string{}}
-	d.place = Place{OS: "linux", Home: filepath.Join(dir, "home"), Cwd: filepath.Join(dir, "project"),
+	d.place = Place{OS: "linux", Home: filepath.Join(dir, "home"), Folders: []string{filepath.Join(dir, "project")},
 		Getenv: func(name string) string { return d.vars[name] }}
 	return d
 }
@@ -211,11 +211,11 @@ func twice(t *testing.T, d *desk) {
 		if !e.Ours {
 			continue
 		}
-		if _, err := f.Translate(e); !errors.Is(err, ErrOurs) {
-			t.Errorf("translate %s: %v, want ErrOurs", e.Name, err)
+		if _, err := f.Translate(e); !errors.Is(err, errOurs) {
+			t.Errorf("translate %s: %v, want errOurs", e.Name, err)
 		}
-		if _, err := f.Wrap(e, Translation{}, command(e)); !errors.Is(err, ErrOurs) {
-			t.Errorf("wrap %s: %v, want ErrOurs", e.Name, err)
+		if _, err := f.Wrap(e, Translation{}, command(e)); !errors.Is(err, errOurs) {
+			t.Errorf("wrap %s: %v, want errOurs", e.Name, err)
 		}
 	}
 	if backup, err := f.Write(noon.Add(time.Minute)); backup != "" || err != nil {
@@ -231,7 +231,7 @@ func unwrapAll(t *testing.T, d *desk) {
 		if !e.Ours || e.Name == "ours" {
 			continue
 		}
-		if _, err := f.Unwrap(e, nil); err != nil {
+		if _, err := f.Unwrap(e, lost); err != nil {
 			t.Errorf("unwrap %s: %v", e.Name, err)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 
 // A Place decides where hosts keep their files.
 type Place struct {
-	OS     string // runtime.GOOS
-	Home   string
-	Cwd    string // whose project files count, too
-	Getenv func(string) string
+	OS      string // runtime.GOOS
+	Home    string
+	Folders []string // of projects whose files count, too
+	Getenv  func(string) string
 }
 
 // A Host is a program that starts MCP servers.
@@ -67,9 +67,10 @@ type Entry struct {
 	Transport string // "", "http" or "sse"
 	Disabled  bool
 
-	Ours   bool   // it starts this program
-	Server string // the --server of it, if it is ours; "" in place
-	Config string // the --config of it, if it is ours
+	Ours    bool   // it starts this program
+	Server  string // the --server of it, if it is ours; "" in place
+	Config  string // the --config of it, if it is ours
+	Surface string // the --surface of it, if it is ours
 }
 
 // A Translation is what becomes of an entry: an entry of the servers file, and
@@ -85,18 +86,19 @@ type Translation struct {
 
 // A Change is what Wrap or Unwrap make of one entry: its text in the file
 // before and after, in which no value of a variable or header is legible, nor
-// what looks like a secret elsewhere, nor a comment.
+// what looks like a secret elsewhere, nor a comment. Lines of comments that stay
+// are left out.
 type Change struct {
 	Where         string // "mcpServers.acme"
 	Before, After string
 }
 
-// Errors that a caller may test for.
+// Why something is not done.
 var (
-	ErrOurs    = errors.New("it starts mcp-facade already")
-	ErrNotOurs = errors.New("it does not start mcp-facade")
-	ErrGone    = errors.New("it is not in the file")
-	ErrChanged = errors.New("the file was changed meanwhile; nothing was written")
+	errOurs    = errors.New("it starts mcp-facade already")
+	errNotOurs = errors.New("it does not start mcp-facade")
+	errGone    = errors.New("it is not in the file")
+	errChanged = errors.New("the file was changed meanwhile; nothing was written")
 )
 
 // An Error is what is wrong with a file of a host. It never holds a value of it.

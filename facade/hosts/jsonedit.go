@@ -75,8 +75,12 @@ func (s jsonStyle) edit(body []byte, path []string, value any) ([]byte, error) {
 		return s.add(body, object, path, value)
 	case len(path) > 1:
 		v := object.Members[i].Value
+		was := body[v.StartOffset:v.EndOffset]
+		if isNull(v) && value != nil {
+			was = []byte("{}")
+		}
 		inner := jsonStyle{s.eol, s.indentAt(body, object.Members[i].Name.StartOffset)}
-		text, err := inner.edit(body[v.StartOffset:v.EndOffset], path[1:], value)
+		text, err := inner.edit(was, path[1:], value)
 		if err != nil {
 			return nil, err
 		}

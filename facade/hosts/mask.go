@@ -103,6 +103,22 @@ func (m *masker) part(part span) string {
 	return hideJSONComments(b.String())
 }
 
+// dropComments takes out the lines that are nothing but a comment, if they stay: as
+// nobody can read them, they say nothing.
+func (c *Change) dropComments() {
+	var kept [2][]string
+	for i, text := range []string{c.Before, c.After} {
+		for line := range strings.Lines(text) {
+			if !slices.Contains([]string{"// " + hidden, "# " + hidden, "/* " + hidden + " */"}, strings.TrimSpace(line)) {
+				kept[i] = append(kept[i], line)
+			}
+		}
+	}
+	if strings.Count(c.Before, "\n")-len(kept[0]) == strings.Count(c.After, "\n")-len(kept[1]) {
+		c.Before, c.After = strings.Join(kept[0], ""), strings.Join(kept[1], "")
+	}
+}
+
 // hideJSONComments leaves of comments only their marks.
 func hideJSONComments(text string) string {
 	data := []byte(text)

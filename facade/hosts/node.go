@@ -83,11 +83,15 @@ func (n *node) vars() []Var {
 	return all
 }
 
-// with is n with a value in the place of what path leads to.
+// with is n with a value in the place of what path leads to. Null on the way is a
+// table without members.
 func (n node) with(path []string, value node) node {
 	if len(path) == 0 {
 		value.key = n.key
 		return value
+	}
+	if n.literal() == "null" {
+		n = node{kind: table, key: n.key}
 	}
 	n.nodes = slices.Clone(n.nodes)
 	i := slices.IndexFunc(n.nodes, func(kid node) bool { return kid.key == path[0] })

@@ -59,10 +59,12 @@ func user(paths ...string) (all []place) {
 	return all
 }
 
-// project are files in the current directory.
+// project are files in the folders of projects.
 func (p paths) project(rest ...string) (all []place) {
-	for _, r := range rest {
-		all = append(all, place{p.under(p.Cwd, r), true})
+	for _, folder := range p.Folders {
+		for _, r := range rest {
+			all = append(all, place{p.under(folder, r), true})
+		}
 	}
 	return all
 }

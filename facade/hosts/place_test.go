@@ -12,9 +12,9 @@ import (
 
 // Where each host keeps its files, by its own documentation.
 func TestPlaces(t *testing.T) {
-	linux := Place{OS: "linux", Home: "/home/u", Cwd: "/p"}
-	mac := Place{OS: "darwin", Home: "/Users/u", Cwd: "/p"}
-	windows := Place{OS: "windows", Home: `C:\Users\u`, Cwd: `C:\p`}
+	linux := Place{OS: "linux", Home: "/home/u", Folders: []string{"/p"}}
+	mac := Place{OS: "darwin", Home: "/Users/u", Folders: []string{"/p"}}
+	windows := Place{OS: "windows", Home: `C:\Users\u`, Folders: []string{`C:\p`}}
 	none := map[string]string{}
 	for _, test := range []struct {
 		host  string
@@ -57,7 +57,7 @@ func TestPlaces(t *testing.T) {
 		var got []string
 		for _, at := range named(t, test.host).files(paths{p}) {
 			got = append(got, at.path)
-			if at.project != strings.HasPrefix(at.path, p.Cwd) {
+			if at.project != strings.HasPrefix(at.path, p.Folders[0]) {
 				t.Errorf("%s: project is %v", at.path, at.project)
 			}
 		}
@@ -82,7 +82,7 @@ func named(t testing.TB, host string) *dialect {
 func TestFindEdges(t *testing.T) {
 	d := newDesk(t)
 	d.put("cursor", false, []byte(`{"mcpServers":{"a":{"command":"a"}}}`))
-	d.place.Cwd = d.place.Home
+	d.place.Folders = []string{d.place.Home}
 	if f := d.file(); f.Entries()[0].Project {
 		t.Error("the user's file counts as the project's")
 	}
@@ -107,12 +107,19 @@ func TestRelativeFolders(t *testing.T) {
 	}
 }
 
-// A link in a project that leads to the user's file is that file.
+// A link that leads to another file of the host is that file, of whichever kind
+// it is.
 func TestFindLinked(t *testing.T) {
+	for name, link := range map[string]func(to, at string) error{"symbolic": os.Symlink, "hard": os.Link} {
+		t.Run(name, func(t *testing.T) { findLinked(t, link) })
+	}
+}
+
+func findLinked(t *testing.T, linked func(to, at string) error) {
 	d := newDesk(t)
 	path := d.put("cursor", false, []byte(`{"mcpServers":{"a":{"command":"a"}}}`))
 	link := d.put("cursor", true, nil)
-	if err := errors.Join(os.Remove(link), os.Symlink(path, link)); err != nil {
+	if err := errors.Join(os.Remove(link), linked(path, link)); err != nil {
 		t.Skip(err)
 	}
 	if f := d.file(); f.Path != path || f.Entries()[0].Project {

@@ -7,26 +7,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tailscale/hujson"
 	"github.com/tidwall/gjson"
 )
 
-// errNoBackup says what is missing for Unwrap.
-var errNoBackup = errors.New("there is no backup in which it does not start mcp-facade, and the servers file has no entry for it; write back what it started before by hand")
-
 // rebuilt gives the data with the server made anew from its entry in the servers
 // file, or from the arguments of one in place.
-func (f *File) rebuilt(s *found, upstream []byte) ([]byte, error) {
+func (f *File) rebuilt(s *found, upstream func() ([]byte, error)) ([]byte, error) {
 	e := f.dialect.entry(s)
 	r := rebuilder{dialect: f.dialect, server: &s.node, env: e.Env}
 	var err error
-	switch {
-	case e.Server == "":
+	if e.Server == "" {
 		err = r.inPlace(e)
-	case len(upstream) == 0:
-		err = errNoBackup
-	default:
-		err = r.upstream(upstream)
+	} else if raw, lost := upstream(); lost != nil {
+		err = fmt.Errorf("there is no backup in which it does not start mcp-facade, and %v; write back what it started before by hand", lost)
+	} else {
+		err = r.upstream(raw)
 	}
 	if err != nil {
 		return nil, err
@@ -59,11 +54,7 @@ func (r *rebuilder) inPlace(e Entry) error {
 
 // upstream takes an entry of the servers file.
 func (r *rebuilder) upstream(raw []byte) error {
-	plain, err := hujson.Standardize(append(slices.Clip(raw), '\n'))
-	if err != nil || !gjson.ValidBytes(plain) {
-		return errors.New("its entry in the servers file cannot be read")
-	}
-	u := gjson.ParseBytes(plain)
+	u := gjson.ParseBytes(raw)
 	for _, key := range []string{"credentialId", "tokenCommand", "envFrom", "caFile"} {
 		if u.Get(key).Exists() {
 			return fmt.Errorf(`there is no backup, and its %q in the servers file cannot be said to %s; write back what it started before by hand`, key, r.Title)

@@ -279,7 +279,7 @@ func TestTOMLAddedMeanwhile(t *testing.T) {
 			d, path := wrapped(t, "codex", data)
 			d.write(path, []byte(strings.Replace(d.read(path), "\n[tui]", test.added+"\n[tui]", 1)))
 			f := d.file()
-			if _, err := f.Unwrap(f.Entries()[0], nil); err != nil {
+			if _, err := f.Unwrap(f.Entries()[0], lost); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := f.Write(noon.Add(time.Hour)); err != nil {

@@ -19,7 +19,7 @@ func (f *File) Translate(e Entry) (Translation, error) {
 	if err != nil {
 		return Translation{}, f.fault(s, err)
 	}
-	if f.project {
+	if f.Project {
 		t.Notes = append(t.Notes, "The file is the project's: whoever else uses it needs mcp-facade in the same place, and this entry in a servers file of their own.")
 	}
 	return t, nil
@@ -32,7 +32,7 @@ const addedPrefix = "MCP_"
 func (d *dialect) translate(s *found) (Translation, error) {
 	e := d.entry(s)
 	if e.Ours {
-		return Translation{}, ErrOurs
+		return Translation{}, errOurs
 	}
 	if err := d.refusal(&s.node, e); err != nil {
 		return Translation{}, err
@@ -115,7 +115,7 @@ type translator struct {
 
 // filters takes over which tools the host keeps away.
 func (t *translator) filters() error {
-	if t.allow != "" && t.server.get(t.allow) != nil {
+	if allowed := t.server.get(t.allow); t.allow != "" && allowed != nil && allowed.literal() != "null" {
 		return fmt.Errorf(`it lets only some tools through (%q), and "call" would reach the others; name in "hide" of the servers file what is to be kept away`, t.allow)
 	}
 	if t.deny == "" {

@@ -4,16 +4,16 @@ import "slices"
 
 // Unwrap gives an entry back what it was before Wrap, byte for byte but for what
 // was changed meanwhile beside what Wrap changed. It is found in the backups
-// beside the file; without one, upstream, the entry's raw object in the servers
-// file, is put there, or what an entry in place starts. It changes what Write
-// will write. The error, an *Error, wraps ErrNotOurs if the entry is not wrapped.
-func (f *File) Unwrap(e Entry, upstream []byte) (Change, error) {
+// beside the file; without one, what upstream gives is put there, the entry's raw
+// object in the servers file as plain JSON, or what an entry in place starts. It
+// changes what Write will write. The error is an *Error.
+func (f *File) Unwrap(e Entry, upstream func() ([]byte, error)) (Change, error) {
 	s, err := f.look(e)
 	if err != nil {
 		return Change{}, err
 	}
 	if !f.dialect.entry(s).Ours {
-		return Change{}, f.fault(s, ErrNotOurs)
+		return Change{}, f.fault(s, errNotOurs)
 	}
 	data, ok, err := f.fromBackup(s)
 	if err == nil && !ok {

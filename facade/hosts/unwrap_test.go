@@ -70,7 +70,7 @@ func TestUnwrapLater(t *testing.T) {
 				if !e.Ours {
 					continue
 				}
-				c, err := f.Unwrap(e, nil)
+				c, err := f.Unwrap(e, lost)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -118,7 +118,7 @@ func TestUnwrapSeveral(t *testing.T) {
 		return err
 	}
 	unwrap := func(f *File, e Entry) error {
-		_, err := f.Unwrap(e, nil)
+		_, err := f.Unwrap(e, lost)
 		return err
 	}
 	change(noon, wrap, "a")
@@ -135,6 +135,16 @@ func TestUnwrapSeveral(t *testing.T) {
 	}
 }
 
+// What the servers file says of an entry: nothing, or its upstream.
+func lost() ([]byte, error) { return nil, errors.New("there is no servers file") }
+
+func known(upstream string) func() ([]byte, error) {
+	if upstream == "" {
+		return lost
+	}
+	return func() ([]byte, error) { return []byte(upstream), nil }
+}
+
 // Without a backup an entry is made anew from the servers file, or from what it
 // starts in place.
 func TestUnwrapWithoutBackup(t *testing.T) {
@@ -142,7 +152,7 @@ func TestUnwrapWithoutBackup(t *testing.T) {
 		name, host, entry, upstream, want string
 	}{
 		{"a process", "cursor", `{"command":"mcp-facade","args":["--server","a"],"env":{"K":"v"}}`,
-			`{"command": "npx", "args": ["-y", "x", "$${Y}"]} // c`,
+			`{"command": "npx", "args": ["-y", "x", "$${Y}"]}`,
 			`{"command":"npx","args":["-y","x","${Y}"],"env":{"K":"v"}}`},
 		{"a process with more", "claude-code", `{"command":"mcp-facade","args":["--server","a"],"env":{"K":"v"}}`,
 			`{"command": "npx", "args": ["${A:-b}"], "cwd": "/w", "env": {"L": "1", "K": "2"}}`,
@@ -168,9 +178,8 @@ func TestUnwrapWithoutBackup(t *testing.T) {
 			`{"url": "https://a.example", "tokenCommand": ["x"]}`, `!"tokenCommand" in the servers file cannot be said to Cursor`},
 		{"not a variable that nobody replaces", "zed", `{"command":"mcp-facade","args":["--server","a"]}`,
 			`{"command": "x", "args": ["${A}"]}`, `!${A} in its entry`},
-		{"not nothing", "zed", `{"command":"mcp-facade","args":["--server","a"]}`, ``, `!there is no backup`},
+		{"not nothing", "zed", `{"command":"mcp-facade","args":["--server","a"]}`, ``, `!there is no backup in which it does not start mcp-facade, and there is no servers file; write back`},
 		{"not a serving of nothing", "zed", `{"command":"mcp-facade","args":["tools"]}`, ``, `!neither --server nor --url`},
-		{"not what is none", "zed", `{"command":"mcp-facade","args":["--server","a"]}`, `{"command":`, `!cannot be read`},
 		{"not an empty one", "zed", `{"command":"mcp-facade","args":["--server","a"]}`, `{}`, `!neither a command nor a URL`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -179,7 +188,7 @@ func TestUnwrapWithoutBackup(t *testing.T) {
 			around := func(entry string) string { return `{"` + root + `": {"a": ` + entry + `}}` }
 			path := d.put(test.host, false, []byte(around(test.entry)))
 			f := d.file()
-			_, err := f.Unwrap(f.Entries()[0], []byte(test.upstream))
+			_, err := f.Unwrap(f.Entries()[0], known(test.upstream))
 			if why, refused := strings.CutPrefix(test.want, "!"); refused {
 				if err == nil || !strings.Contains(err.Error(), why) {
 					t.Fatalf("%v, want %s", err, why)
@@ -203,7 +212,7 @@ func TestUnwrapCodexWithoutBackup(t *testing.T) {
 	d := newDesk(t)
 	path := d.put("codex", false, []byte("[mcp_servers.a]\ncommand = \"mcp-facade\"\nargs = [\"--server\", \"a\"]\nenv_vars = [\"T\", \"R\"]\n"))
 	f := d.file()
-	if _, err := f.Unwrap(f.Entries()[0], []byte(`{"url": "https://a.example", "headers": {"Authorization": "Bearer ${T}", "X-R": "${R}", "X": "1"}}`)); err != nil {
+	if _, err := f.Unwrap(f.Entries()[0], known(`{"url": "https://a.example", "headers": {"Authorization": "Bearer ${T}", "X-R": "${R}", "X": "1"}}`)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Write(noon); err != nil {
@@ -224,11 +233,11 @@ func TestUnwrapRefuses(t *testing.T) {
 	d := newDesk(t)
 	d.put("cursor", false, []byte(`{"mcpServers": {"a": {"command": "a"}}}`))
 	f := d.file()
-	if _, err := f.Unwrap(f.Entries()[0], nil); !errors.Is(err, ErrNotOurs) {
-		t.Errorf("%v, want ErrNotOurs", err)
+	if _, err := f.Unwrap(f.Entries()[0], lost); !errors.Is(err, errNotOurs) {
+		t.Errorf("%v, want errNotOurs", err)
 	}
-	if _, err := f.Unwrap(Entry{Name: "b"}, nil); !errors.Is(err, ErrGone) {
-		t.Errorf("%v, want ErrGone", err)
+	if _, err := f.Unwrap(Entry{Name: "b"}, lost); !errors.Is(err, errGone) {
+		t.Errorf("%v, want errGone", err)
 	}
 	if _, err := f.Wrap(f.Entries()[0], Translation{}, []string{"/tmp/other"}); err == nil {
 		t.Error("wrapped with a program that is not known again")

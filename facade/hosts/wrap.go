@@ -6,15 +6,14 @@ import (
 )
 
 // Wrap puts command, this program and its arguments, in the place of what an
-// entry starts. It changes what Write will write. The error, an *Error, wraps
-// ErrOurs if that is done already; ErrGone if there is no such entry.
+// entry starts. It changes what Write will write. The error is an *Error.
 func (f *File) Wrap(e Entry, t Translation, command []string) (Change, error) {
 	s, err := f.look(e)
 	if err != nil {
 		return Change{}, err
 	}
 	if f.dialect.entry(s).Ours {
-		return Change{}, f.fault(s, ErrOurs)
+		return Change{}, f.fault(s, errOurs)
 	}
 	if len(command) == 0 || program(command[0]) != "mcp-facade" {
 		return Change{}, f.fault(s, errors.New("this program is not called mcp-facade, by which its entries are known; rename it"))
@@ -87,6 +86,7 @@ func (f *File) become(s *found, data []byte, ours bool) (Change, error) {
 		return Change{}, f.fault(s, errForm)
 	}
 	c := Change{dotted(s.path), f.dialect.masked(f.data, s), f.dialect.masked(data, &servers[i])}
+	c.dropComments()
 	f.data, f.servers = data, servers
 	return c, nil
 }

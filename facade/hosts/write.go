@@ -13,8 +13,8 @@ import (
 
 // Write replaces the file, after a copy of it as it was read has been put beside
 // it, whose path is returned. A file that is to be as it was read is left alone,
-// and backup is "". The error, an *Error, wraps ErrChanged when the file is not
-// as it was read; after an error the file is as it was, and there may be a backup.
+// and backup is "". It is refused when the file is not as it was read. The error
+// is an *Error; after an error the file is as it was, and there may be a backup.
 func (f *File) Write(now time.Time) (backup string, err error) {
 	if bytes.Equal(f.read, f.data) {
 		return "", nil
@@ -73,7 +73,7 @@ func (f *File) step(name string) error {
 func (f *File) unchanged(path string) error {
 	is, err := readFile(path)
 	if err == nil && !bytes.Equal(is, f.bytes(f.read)) {
-		err = ErrChanged
+		err = errChanged
 	}
 	return err
 }
@@ -160,7 +160,7 @@ func writeNew(name string, data []byte, like fs.FileInfo, step func() error) (er
 // unwritten words why the file could not be replaced.
 func (f *File) unwritten(err error) error {
 	e := &Error{Path: f.Path, Err: fmt.Errorf("write: %w", err)}
-	if errors.Is(err, ErrChanged) {
+	if errors.Is(err, errChanged) {
 		e.Err, e.Hint = err, "run the command again"
 	}
 	if path := new(fs.PathError); errors.As(err, &path) {

@@ -157,8 +157,8 @@ func TestWriteChanged(t *testing.T) {
 				}
 				return nil
 			}
-			if _, err := f.Write(noon); !errors.Is(err, ErrChanged) {
-				t.Errorf("%v, want ErrChanged", err)
+			if _, err := f.Write(noon); !errors.Is(err, errChanged) {
+				t.Errorf("%v, want errChanged", err)
 			}
 			if got := d.read(path); got != `{"theirs": true}` {
 				t.Errorf("overwritten: %s", got)

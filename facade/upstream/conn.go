@@ -30,6 +30,7 @@ type Target struct {
 	Headers []Header                              // sent with every request
 	Auth    Auth                                  // nil: Headers say all
 	Remedy  string                                // what a person can do when what Auth gives is refused; "": look at the config
+	Check   string                                // what to look at when the config's own authorization is; "": the config
 	Roots   []byte                                // certificate authorities beside the system's, in PEM; nil: none
 	Proxy   func(*http.Request) (*url.URL, error) // nil: none
 	Schema  func(tool string) []byte              // the inputSchema of a tool as the upstream lists it, nil where it is not known; nil: none is

@@ -59,6 +59,7 @@ type httpConn struct {
 	agent     string
 	auth      Auth
 	remedy    string
+	check     string
 	schema    func(tool string) []byte
 	sse       bool
 	inPlace   bool
@@ -124,7 +125,7 @@ func newHTTP(ctx context.Context, t Target, pace tempo) (*httpConn, error) {
 	user := u.User
 	u.User = nil
 	c := &httpConn{
-		server: t.Server, url: u, endpoint: u, agent: t.Agent, auth: t.Auth, remedy: t.Remedy, schema: t.Schema, sse: t.SSE,
+		server: t.Server, url: u, endpoint: u, agent: t.Agent, auth: t.Auth, remedy: t.Remedy, check: t.Check, schema: t.Schema, sse: t.SSE,
 		inPlace: t.InPlace, hurry: t.Hurry, log: t.Log, tempo: pace, limit: sendLimit, inbox: newInbox(readAhead),
 		largest: wire.MaxFrame, budget: newBudget(), calls: make(places, maxCalls), answers: make(places, maxTells), cancels: make(places, maxTells),
 		flights: map[string]*flight{}, turn: passed, opened: passed, quiet: passed, probing: make(chan struct{}, 1),

@@ -63,8 +63,20 @@ func (c *httpConn) refusal(rep *reply, text []byte) error {
 	if rep.renewal != nil {
 		words += "; renew the authorization: " + c.words(rep.renewal.Error(), maxShown)
 	}
-	return errors.New(words)
+	return &StatusError{rep.StatusCode, words, rep.renewal}
 }
+
+// A StatusError is a response that is neither an answer nor a stream.
+type StatusError struct {
+	Status int
+	words  string
+	vain   error // why there is no other authorization; nil: none was asked for
+}
+
+func (e *StatusError) Error() string { return e.words }
+
+// Unwrap returns why it was refused once more, if that is known.
+func (e *StatusError) Unwrap() error { return e.vain }
 
 // whither says where a redirect leads, without what may be secret of it.
 func (c *httpConn) whither(rep *reply) string {
@@ -91,6 +103,8 @@ func (c *httpConn) hint(rep *reply) string {
 		return c.remedy
 	case rep.StatusCode == http.StatusUnauthorized && c.inPlace:
 		return "check the Authorization on the command line"
+	case rep.StatusCode == http.StatusUnauthorized && c.check != "":
+		return c.check
 	case rep.StatusCode == http.StatusUnauthorized:
 		return fmt.Sprintf("check the authorization of %q in the servers file", c.server)
 	case rep.StatusCode == http.StatusProxyAuthRequired:
