@@ -84,24 +84,26 @@ func (f *Facade) noteAnswer(p *pending, m wire.Message) {
 	}
 }
 
-// saysFailed reports whether a result has isError. Most have it at their end or
-// nowhere: for that a large one is not read through.
+// maxWhole is how large a result is of which all is looked at, and twice the size
+// of the ends of another, in bytes.
+const maxWhole = 16 << 10
+
+// saysFailed reports whether a result has isError. A large one says so at one of
+// its ends: for that it is not read through.
 func saysFailed(result string) bool {
 	const key = `"isError"`
-	i := strings.LastIndex(result, key)
-	if i < 0 {
-		return false
+	if n := len(result); n > maxWhole && !strings.Contains(result[:maxWhole/2], key) {
+		end := result[n-maxWhole/2:]
+		i := strings.LastIndex(end, key)
+		return i >= 0 && isTrue(end[i+len(key):])
 	}
-	before, after := strings.TrimRight(result[:i], " \t\r\n"), result[i+len(key):]
-	if strings.HasSuffix(before, ",") && len(after) < 20 {
-		switch strings.Join(strings.Fields(after), "") {
-		case ":true}":
-			return true
-		case ":false}":
-			return false
-		}
-	}
-	return gjson.Get(result, "isError").Bool()
+	return strings.Contains(result, key) && gjson.Get(result, "isError").Bool()
+}
+
+// isTrue reports whether what follows a key says true.
+func isTrue(rest string) bool {
+	rest, colon := strings.CutPrefix(strings.TrimLeft(rest, " \t\r\n"), ":")
+	return colon && strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n"), "true")
 }
 
 // record is what the ledger has of a call that was not sent.

@@ -181,8 +181,10 @@ func (f *Facade) stored(e *catalog.Entry) (*catalog.Catalog, *standing, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all := f.parsed(pages, slog.LevelDebug)
-	s := f.standing(all)
+	all, s := f.parsed(pages, slog.LevelDebug), &standing{}
+	if f.blocks() { // else only a listing is compared, and nothing is read for that here
+		s = f.standing(all)
+	}
 	return f.catalog(e.Head.View.Era, all, s, slog.LevelDebug), s, nil
 }
 
