@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"mcp-facade/files"
+
 	"github.com/gofrs/flock"
 )
 
@@ -191,17 +193,8 @@ func (s *Store) write(path string, text []byte) (err error) {
 		return err
 	}
 	s.step("renamed")
-	syncDir(s.dir)
+	files.SyncDir(s.dir)
 	return nil
-}
-
-// syncDir has the system write which files a folder holds. Not every system
-// can, and the file is there all the same.
-func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		d.Sync()
-		d.Close()
-	}
 }
 
 // lock is taken by who changes the permit of an upstream. The lock of a process

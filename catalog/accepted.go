@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-facade/files"
+
 	"github.com/tidwall/gjson"
 )
 
@@ -112,7 +114,7 @@ func (a *Accepted) Accept(ctx context.Context, tools []Tool) error {
 // locked runs fn while no other process writes.
 func (a *Accepted) locked(ctx context.Context, fn func() error) error {
 	dir := filepath.Dir(a.path)
-	err := makeDir(dir)
+	err := files.MakeDir(dir)
 	if err != nil {
 		return fmt.Errorf("keep what is accepted: %w", err)
 	}
@@ -129,9 +131,9 @@ func (a *Accepted) locked(ctx context.Context, fn func() error) error {
 
 // open opens the file; nil, without an error, if there is none.
 func (a *Accepted) open() (io.ReadCloser, error) {
-	err := checkDir(filepath.Dir(a.path))
+	err := files.CheckDir(filepath.Dir(a.path))
 	if err == nil {
-		f, _, failed := openOwn(a.path)
+		f, _, failed := files.Open(a.path)
 		if failed == nil {
 			return f, nil
 		}
@@ -197,7 +199,7 @@ func (a *Accepted) write(tools []Tool) error {
 	if len(body) > maxAccepted-len(acceptedHead)-2*sha256.Size-1 {
 		return fmt.Errorf("keep what is accepted: %d MB of tools are too much", len(body)>>20)
 	}
-	err := replaceFile(a.path, func(w io.Writer) error {
+	err := files.Replace(a.path, func(w io.Writer) error {
 		out := bufio.NewWriter(w)
 		fmt.Fprintf(out, "%s%s\n", acceptedHead, checksum(body))
 		out.Write(body)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"mcp-facade/files"
 )
 
 // A Book keeps the lessons of one upstream in a file. Its methods may be called
@@ -71,7 +73,7 @@ func (b *Book) Learn(ctx context.Context, words []string, tool string) error {
 
 func (b *Book) learn(done <-chan struct{}, words []string, tool string) error {
 	dir := filepath.Dir(b.path)
-	if err := makeDir(dir); err != nil {
+	if err := files.MakeDir(dir); err != nil {
 		return err
 	}
 	unlock, err := lockDir(dir, done)
@@ -83,7 +85,7 @@ func (b *Book) learn(done <-chan struct{}, words []string, tool string) error {
 	b.mu.Lock()
 	b.lessons, b.read = lessons, true
 	b.mu.Unlock()
-	return replaceFile(b.path, lessons.write, nil)
+	return files.Replace(b.path, lessons.write, nil)
 }
 
 // today is the day, from 1970 on.
@@ -99,10 +101,10 @@ func (b *Book) load() *Lessons {
 }
 
 func (b *Book) readFile() (*Lessons, error) {
-	if err := checkDir(filepath.Dir(b.path)); err != nil {
+	if err := files.CheckDir(filepath.Dir(b.path)); err != nil {
 		return nil, err
 	}
-	f, _, err := openOwn(b.path)
+	f, _, err := files.Open(b.path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"mcp-facade/files"
 )
 
 // book is one in a folder of the test's own.
@@ -71,7 +73,7 @@ func TestDamagedBook(t *testing.T) {
 	} {
 		b := book(t)
 		b.now = func() time.Time { return time.Unix(20000*24*60*60, 0) }
-		if err := makeDir(filepath.Dir(b.path)); err != nil {
+		if err := files.MakeDir(filepath.Dir(b.path)); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(b.path, []byte(data), 0o600); err != nil {

@@ -5,12 +5,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"mcp-facade/files"
 )
 
 // Era is the era that the upstream is known to speak: "legacy", "modern" or
 // "both", or "" if that is not known.
 func (s *Store) Era() string {
-	f, _, err := openOwn(filepath.Join(s.dir, eraName))
+	f, _, err := files.Open(filepath.Join(s.dir, eraName))
 	if err != nil {
 		return ""
 	}
@@ -45,11 +47,11 @@ func (s *Store) setEra(era string) error {
 	default:
 		return fmt.Errorf("no era is called %q", era)
 	}
-	if err := makeDir(s.dir); err != nil {
+	if err := files.MakeDir(s.dir); err != nil {
 		return err
 	}
 	write := func(w io.Writer) error { _, err := io.WriteString(w, eraLine(era)); return err }
-	return replaceFile(path, write, nil)
+	return files.Replace(path, write, nil)
 }
 
 // eraName is the file in a store's folder that holds the upstream's era.

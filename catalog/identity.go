@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"mcp-facade/files"
 )
 
 // keySize is the length of the key that identities are hashed with, in bytes.
@@ -44,12 +46,12 @@ func LoadKey(path string) ([]byte, error) {
 }
 
 func readKey(path string) ([]byte, error) {
-	f, info, err := openOwn(path)
+	f, info, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if err := secret(info); err != nil {
+	if err := files.Private(info); err != nil {
 		return nil, fmt.Errorf("%s %w; remove it, and a new one is made", path, err)
 	}
 	key, err := io.ReadAll(io.LimitReader(f, keySize+1))
@@ -66,12 +68,12 @@ func readKey(path string) ([]byte, error) {
 // file is given its name by a link, which fails where there is one already.
 func createKey(path string) error {
 	dir := filepath.Dir(path)
-	if err := makeDir(dir); err != nil {
+	if err := files.MakeDir(dir); err != nil {
 		return err
 	}
 	key := make([]byte, keySize)
 	rand.Read(key)
-	temp, err := writeTemp(dir, func(w io.Writer) error { _, err := w.Write(key); return err })
+	temp, err := files.WriteTemp(dir, func(w io.Writer) error { _, err := w.Write(key); return err })
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func createKey(path string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	syncDir(dir)
+	files.SyncDir(dir)
 	return err
 }
 

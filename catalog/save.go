@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"mcp-facade/files"
+
 	"github.com/gofrs/flock"
 )
 
@@ -45,7 +47,7 @@ func (s *Store) Save(ctx context.Context, h Head, l Lists) error {
 }
 
 func (s *Store) save(done <-chan struct{}, h Head, l Lists) error {
-	if err := makeDir(s.dir); err != nil {
+	if err := files.MakeDir(s.dir); err != nil {
 		return err
 	}
 	unlock, err := lockDir(s.dir, done)
@@ -60,7 +62,7 @@ func (s *Store) save(done <-chan struct{}, h Head, l Lists) error {
 	s.sweep(h.View)
 	h.Renderings = h.Renderings[:min(len(h.Renderings), maxRenderings)]
 	write := func(w io.Writer) error { return writeView(w, h, l) }
-	return replaceFile(s.path(h.View), write, func(temp string) { s.setUsed(temp, used) })
+	return files.Replace(s.path(h.View), write, func(temp string) { s.setUsed(temp, used) })
 }
 
 // saveError says what failed, and what it means; nil stays nil.
@@ -140,7 +142,7 @@ func (s *Store) addRendering(f *openView, r Rendering) error {
 		}
 		return out.Flush()
 	}
-	return replaceFile(f.Name(), write, func(temp string) {
+	return files.Replace(f.Name(), write, func(temp string) {
 		f.Close() // Windows replaces no open file
 		s.setUsed(temp, f.used)
 	})
@@ -221,7 +223,7 @@ func lifetime(name string) time.Duration {
 	switch {
 	case strings.HasSuffix(name, viewSuffix):
 		return unused
-	case strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix):
+	case strings.HasPrefix(name, files.TempPrefix) && strings.HasSuffix(name, files.TempSuffix):
 		return abandoned
 	}
 	return 0

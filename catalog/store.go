@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mcp-facade/files"
 )
 
 // ErrNotCached is in the error of what the store does not have, or does not
@@ -231,10 +233,10 @@ func (s *Store) open(v View) (*openView, error) {
 // openFile opens the view's file of that name and reads its head. The error
 // wraps ErrNotCached.
 func (s *Store) openFile(name string) (*openView, error) {
-	if err := checkDir(s.dir); err != nil {
+	if err := files.CheckDir(s.dir); err != nil {
 		return nil, notCached(err)
 	}
-	f, info, err := openOwn(filepath.Join(s.dir, name))
+	f, info, err := files.Open(filepath.Join(s.dir, name))
 	if err != nil {
 		return nil, notCached(err)
 	}

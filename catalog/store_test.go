@@ -17,6 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mcp-facade/files"
+
 	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 )
@@ -48,8 +50,8 @@ func save(t testing.TB, s *Store, h Head, l Lists) {
 	}
 }
 
-// files are the names in the store's folder, without the lock's.
-func files(t testing.TB, s *Store) []string {
+// filesIn are the names in the store's folder, without the lock's.
+func filesIn(t testing.TB, s *Store) []string {
 	t.Helper()
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -360,7 +362,7 @@ func TestSaveRendering(t *testing.T) {
 	if got := age(t, s.path(v)); got != time.Hour {
 		t.Errorf("the last use is %v ago, want it kept at %v", got, time.Hour)
 	}
-	if got := files(t, s); len(got) != 1 {
+	if got := filesIn(t, s); len(got) != 1 {
 		t.Errorf("files %q, want one", got)
 	}
 }
@@ -441,7 +443,7 @@ func TestSaveSweeps(t *testing.T) {
 	}
 	save(t, s, headOf(CommandView(), 0), listsOf("a"))
 	want := []string{".new-2.tmp", CommandView().Key() + viewSuffix, young.Key() + viewSuffix, "note.txt"}
-	if diff := cmp.Diff(want, files(t, s)); diff != "" {
+	if diff := cmp.Diff(want, filesIn(t, s)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
@@ -479,7 +481,7 @@ func TestSaveSaysWhatFailed(t *testing.T) {
 		s := newStore(t)
 		os.MkdirAll(s.path(CommandView()), 0o700)
 		wantSaveError(t, s.Save(t.Context(), headOf(CommandView(), 0), nil), s.path(CommandView()))
-		if got := files(t, s); len(got) != 1 {
+		if got := filesIn(t, s); len(got) != 1 {
 			t.Errorf("files %q, want none left behind", got)
 		}
 	})
@@ -532,10 +534,10 @@ func TestFullDiskLeavesTheOldFile(t *testing.T) {
 		io.WriteString(w, "half")
 		return errDiskFull
 	}
-	if err := replaceFile(s.path(CommandView()), write, nil); !errors.Is(err, errDiskFull) {
+	if err := files.Replace(s.path(CommandView()), write, nil); !errors.Is(err, errDiskFull) {
 		t.Errorf("replaceFile = %v, want %v", err, errDiskFull)
 	}
-	if got := files(t, s); len(got) != 1 || storedTool(t, s) != "old" {
+	if got := filesIn(t, s); len(got) != 1 || storedTool(t, s) != "old" {
 		t.Errorf("files %q, tool %s; want the old file alone", got, storedTool(t, s))
 	}
 }
@@ -571,7 +573,7 @@ func TestSavesAtOnce(t *testing.T) {
 	if got := storedTool(t, s); got != "ago0s" {
 		t.Errorf("the list of %s is there, want the newest", got)
 	}
-	if got := files(t, s); len(got) != 1 {
+	if got := filesIn(t, s); len(got) != 1 {
 		t.Errorf("files %q, want one", got)
 	}
 }
@@ -638,7 +640,7 @@ func TestProcessesAtOnce(t *testing.T) {
 	if got := storedTool(t, s); got != "tool4" {
 		t.Errorf("the list of %s is there, want the newest", got)
 	}
-	if got := files(t, s); len(got) != 1 {
+	if got := filesIn(t, s); len(got) != 1 {
 		t.Errorf("files %q, want one", got)
 	}
 }

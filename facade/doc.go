@@ -42,13 +42,14 @@
 //
 //	main            → auth catalog compact facade facade/config facade/demo facade/hosts facade/ledger facade/upstream facade/wire
 //	facade          → catalog compact facade/config facade/ledger facade/upstream facade/wire
-//	auth            →
-//	catalog         → compact
+//	auth            → files
+//	catalog         → compact files
 //	facade/upstream → facade/wire
 //	facade/demo     → facade/wire
 //	compact         →
-//	facade/config   →
-//	facade/hosts    →
+//	files           →
+//	facade/config   → files
+//	facade/hosts    → files
 //	facade/ledger   →
 //	facade/wire     →
 package facade

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-facade/files"
+
 	"github.com/tailscale/hujson"
 )
 
@@ -354,7 +356,7 @@ func swap(path string, before, after []byte, like fs.FileInfo) error {
 	defer os.Remove(f.Name()) // which is not there any more, if all went well
 	_, err = f.Write(after)
 	if like != nil {
-		keepOwner(f, like)
+		files.KeepOwner(f, like)
 		err = errors.Join(err, f.Chmod(like.Mode().Perm()))
 	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
@@ -366,6 +368,6 @@ func swap(path string, before, after []byte, like fs.FileInfo) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	syncFolder(filepath.Dir(path))
+	files.SyncDir(filepath.Dir(path))
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"mcp-facade/files"
 )
 
 // Write replaces the file, after a copy of it as it was read has been put beside
@@ -57,7 +59,7 @@ func (f *File) write(path string, now time.Time) (backup string, err error) {
 	if err := os.Rename(temporary, path); err != nil {
 		return backup, err
 	}
-	syncFolder(filepath.Dir(path))
+	files.SyncDir(filepath.Dir(path))
 	return backup, f.step("done")
 }
 
@@ -150,7 +152,7 @@ func writeNew(name string, data []byte, like fs.FileInfo, step func() error) (er
 	if _, err := file.Write(data); err != nil {
 		return err
 	}
-	keepOwner(file, like)
+	files.KeepOwner(file, like)
 	if err := file.Chmod(like.Mode().Perm()); err != nil {
 		return err
 	}

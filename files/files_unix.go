@@ -1,6 +1,6 @@
 //go:build unix
 
-package catalog
+package files
 
 import (
 	"errors"
@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// openNoFollow opens path for reading, unless it is a symbolic link. It does
-// not wait for the writer of a named pipe.
-func openNoFollow(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+// openNoFollow opens or makes a file, unless path is a symbolic link. It does not
+// wait for the other end of a named pipe.
+func openNoFollow(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("%s %w", path, errNotFile)
 	}
@@ -32,8 +32,8 @@ func trusted(info fs.FileInfo) error {
 	return nil
 }
 
-// secret says why others could know what is in a file.
-func secret(info fs.FileInfo) error {
+// Private says why others could know what is in a file.
+func Private(info fs.FileInfo) error {
 	if info.Mode().Perm()&0o077 != 0 {
 		return errReadable
 	}
@@ -42,14 +42,21 @@ func secret(info fs.FileInfo) error {
 
 func rename(from, to string) error { return os.Rename(from, to) }
 
-// syncDir makes a new name in dir outlive a loss of power, where the file
+// SyncDir makes a new name in dir outlive a loss of power, where the file
 // system can do that. Without it the old file may come back, which is whole as
 // well.
-func syncDir(dir string) {
+func SyncDir(dir string) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return
 	}
 	defer f.Close()
 	_ = f.Sync()
+}
+
+// KeepOwner gives a file the owner of another, which only root can always do.
+func KeepOwner(file *os.File, like fs.FileInfo) {
+	if owner, ok := like.Sys().(*syscall.Stat_t); ok {
+		_ = file.Chown(int(owner.Uid), int(owner.Gid))
+	}
 }

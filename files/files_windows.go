@@ -1,4 +1,4 @@
-package catalog
+package files
 
 import (
 	"errors"
@@ -10,26 +10,25 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openNoFollow opens path for reading, unless it is a link. The folders that
-// we write to are in the user's profile, where nobody else can exchange a file
-// between the two steps.
-func openNoFollow(path string) (*os.File, error) {
+// openNoFollow opens or makes a file, unless path is a link. The folder is in the
+// user's profile, where nobody else can exchange a file between the two steps.
+func openNoFollow(path string, flag int) (*os.File, error) {
 	info, err := os.Lstat(path)
-	if err != nil {
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s %w", path, errNotFile)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s %w", path, errNotFile)
-	}
-	return os.Open(path)
+	return os.OpenFile(path, flag, 0o600)
 }
 
 // trusted is always nil: on Windows the user's profile is closed to others by
 // its access list, and mode bits say nothing.
 func trusted(fs.FileInfo) error { return nil }
 
-// secret is always nil, for the same reason.
-func secret(fs.FileInfo) error { return nil }
+// Private is always nil, for the same reason.
+func Private(fs.FileInfo) error { return nil }
 
 // A file that another process has open cannot be replaced. Readers of ours
 // hold one for less than a millisecond.
@@ -49,5 +48,8 @@ func rename(from, to string) error {
 	}
 }
 
-// syncDir does nothing: a folder cannot be synced on Windows.
-func syncDir(string) {}
+// SyncDir does nothing: a folder cannot be synced on Windows.
+func SyncDir(string) {}
+
+// KeepOwner does nothing: a file belongs to who is logged in.
+func KeepOwner(*os.File, fs.FileInfo) {}

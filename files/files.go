@@ -1,4 +1,7 @@
-package catalog
+// Package files reads and writes files that hold what this program relies on: one
+// that others could have written is not read, and one that is replaced is the
+// old one or the new one, whole.
+package files
 
 import (
 	"errors"
@@ -18,10 +21,15 @@ var (
 	errNotDir   = errors.New("is not a folder")
 )
 
-// openOwn opens a file that only we can have written: regular, no symbolic
+// Open opens a file that only we can have written: regular, no symbolic
 // link, ours, not writable by others. The error names the path.
-func openOwn(path string) (*os.File, fs.FileInfo, error) {
-	f, err := openNoFollow(path)
+func Open(path string) (*os.File, fs.FileInfo, error) {
+	return OpenFile(path, os.O_RDONLY)
+}
+
+// OpenFile is Open with flags of [os.OpenFile]; a file that is made is for us alone.
+func OpenFile(path string, flag int) (*os.File, fs.FileInfo, error) {
+	f, err := openNoFollow(path, flag)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,8 +55,8 @@ func checkFile(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// checkDir is checkFile for the folder that files are in.
-func checkDir(dir string) error {
+// CheckDir is Open's check for the folder that files are in.
+func CheckDir(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
@@ -63,24 +71,24 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// makeDir makes the folder, and those above it that are missing, for us alone.
-func makeDir(dir string) error {
+// MakeDir makes the folder, and those above it that are missing, for us alone.
+func MakeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return checkDir(dir)
+	return CheckDir(dir)
 }
 
-// tempPrefix and tempSuffix enclose the names of files that are being written.
+// TempPrefix and TempSuffix enclose the names of files that are being written.
 const (
-	tempPrefix = ".new-"
-	tempSuffix = ".tmp"
+	TempPrefix = ".new-"
+	TempSuffix = ".tmp"
 )
 
-// writeTemp writes a new file in dir, 0600 and synced, and returns its path.
+// WriteTemp writes a new file in dir, 0600 and synced, and returns its path.
 // After an error nothing of it is left.
-func writeTemp(dir string, write func(io.Writer) error) (string, error) {
-	f, err := os.CreateTemp(dir, tempPrefix+"*"+tempSuffix)
+func WriteTemp(dir string, write func(io.Writer) error) (string, error) {
+	f, err := os.CreateTemp(dir, TempPrefix+"*"+TempSuffix)
 	if err != nil {
 		return "", err
 	}
@@ -95,12 +103,12 @@ func writeTemp(dir string, write func(io.Writer) error) (string, error) {
 	return f.Name(), nil
 }
 
-// replaceFile puts what write writes in the place of the file at path, at
+// Replace puts what write writes in the place of the file at path, at
 // once: a reader sees the old file or the new one, whole. prepare, if not nil,
 // is called with the path of the new file before it takes its place.
-func replaceFile(path string, write func(io.Writer) error, prepare func(temp string)) error {
+func Replace(path string, write func(io.Writer) error, prepare func(temp string)) error {
 	dir := filepath.Dir(path)
-	temp, err := writeTemp(dir, write)
+	temp, err := WriteTemp(dir, write)
 	if err != nil {
 		return err
 	}
@@ -111,6 +119,6 @@ func replaceFile(path string, write func(io.Writer) error, prepare func(temp str
 		os.Remove(temp)
 		return err
 	}
-	syncDir(dir)
+	SyncDir(dir)
 	return nil
 }
