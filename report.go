@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -51,6 +50,8 @@ type serverSaving struct {
 type missing struct {
 	Server string `json:"server"`
 	Reason string `json:"reason"`
+
+	try string // what helps, "" if the reason says it all
 }
 
 // A saving is the sum of several servers.
@@ -114,17 +115,18 @@ func (e *env) allSavings(ctx context.Context, o *options, r *savingReport) error
 	if err != nil {
 		return err
 	}
+	world := e.inHosts(o)
 	for _, name := range file.Names() {
 		s, err := file.Server(name)
 		var saved serverSaving
 		if err == nil {
-			saved, err = e.savingOf(ctx, o, s)
+			saved, err = world(name).savingOf(ctx, o, s)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			r.Missing = append(r.Missing, missing{name, rootCause(err)})
+			r.Missing = append(r.Missing, missingOf(name, err))
 		default:
 			r.Servers = append(r.Servers, saved)
 		}
@@ -135,17 +137,16 @@ func (e *env) allSavings(ctx context.Context, o *options, r *savingReport) error
 	return nil
 }
 
-// rootCause is why a server is missing, as far as the line that names it does not
-// say it.
-func rootCause(err error) string {
+// missingOf says why a server is missing, as far as its name does not say it.
+func missingOf(server string, err error) missing {
 	var fault *upstream.Error
 	switch {
 	case errors.Is(err, errNothingCached):
-		return errNothingCached.Error()
+		return missing{server, errNothingCached.Error(), "mcp-facade report " + server}
 	case errors.As(err, &fault):
-		return compact.Line(fault.Op + ": " + fault.Err.Error())
+		return missing{server, compact.Line(fault.Op + ": " + fault.Err.Error()), compact.Line(fault.Hint)}
 	}
-	return compact.Line(err.Error())
+	return missing{server, compact.Line(err.Error()), ""}
 }
 
 // savingOf is the report of one server whose catalog is cached.
@@ -238,8 +239,13 @@ func (r *serverSaving) remarks(e *env, s *config.Server) []string {
 	case r.Use == nil:
 		return append(notes, "Nothing was recorded yet: once hosts have used "+r.Server+" through mcp-facade, this says how it was used and what came of it.")
 	}
+	notes = append(notes, ofSessions)
 	if n := r.Use.Whole; n > 0 {
-		notes = append(notes, fmt.Sprintf("In %d of the %s every tool was listed, as is right for a host that defers tools by itself.", n, plural(r.Use.Sessions, "session")))
+		which := fmt.Sprintf("In %d of the %d sessions", n, r.Use.Sessions)
+		if n == r.Use.Sessions {
+			which = "In every session"
+		}
+		notes = append(notes, which+" every tool was listed, as is right for a host that defers tools by itself.")
 	}
 	if r.Balance.Deferred.Net < 0 && r.Use.Whole < r.Use.Sessions {
 		notes = append(notes, `A host that defers tools by itself searches them itself, too: there "surface": "all" spares it the searches through mcp-facade.`)
@@ -251,23 +257,59 @@ func (r *serverSaving) remarks(e *env, s *config.Server) []string {
 	return notes
 }
 
-// print shows the report to a person.
+// ofSessions says what is counted as a session.
+const ofSessions = "A session is each start of mcp-facade by a host that asked for the tools. A host that checks or restarts its servers makes some, too; each counts the list of tools once, with mcp-facade and without."
+
+// print shows the report to a person: all there is of one server, and a line for
+// each of several.
 func (r *savingReport) print(w io.Writer) {
-	for i := range r.Servers {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		r.Servers[i].print(w)
+	if len(r.Servers) == 1 && len(r.Missing) == 0 {
+		r.Servers[0].print(w)
+		return
 	}
-	if r.Total != nil {
-		r.Total.print(w, len(r.Servers))
+	if len(r.Servers) > 0 {
+		r.printLines(w)
 	}
 	for i, m := range r.Missing {
 		if i == 0 && len(r.Servers) > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s: %s; try: mcp-facade report %s\n", m.Server, m.Reason, m.Server)
+		text := m.Server + ": " + m.Reason
+		if m.try != "" {
+			text += "; try: " + m.try
+		}
+		fmt.Fprintln(w, text)
 	}
+}
+
+// printLines shows several servers, their total first.
+func (r *savingReport) printLines(w io.Writer) {
+	fmt.Fprintf(w, "Tokens (%ss) of the tools, and what came of all sessions on this machine\n\n", estimator)
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(out, "tools\twithout\tnames\twith\tsessions\tcalls\tall shown\tdeferred\t\n")
+	line := func(name string, without, names, with cost, sessions, calls int, b *balances) {
+		shown, deferred := "", ""
+		if sessions > 0 {
+			shown, deferred = b.Shown.outcome(strconv.Itoa), b.Deferred.outcome(strconv.Itoa)
+		}
+		fmt.Fprintf(out, "%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t  %s\n", without.Tools, without.Tokens, names.Tokens, with.Tokens, sessions, calls, shown, deferred, name)
+	}
+	if t := r.Total; t != nil {
+		line(fmt.Sprintf("all %d servers", len(r.Servers)), t.Catalog, t.Names, t.Surface, t.Sessions, t.Calls, &t.Balance)
+	}
+	for _, s := range r.Servers {
+		sessions, calls := 0, 0
+		if s.Use != nil {
+			sessions, calls = s.Use.Sessions, s.Use.Calls
+		}
+		line(s.Server, *s.Catalog, *s.Names, s.Surface, sessions, calls, s.Balance)
+	}
+	out.Flush()
+	printNotes(w, []string{
+		"without: as the servers list their tools; names: of their names alone; with: as mcp-facade lists them; all shown, deferred: what came of the sessions in hosts that show every tool, and in hosts that defer tools by themselves.",
+		ofSessions,
+		"mcp-facade report NAME says more of one of them.",
+	})
 }
 
 func (r *serverSaving) print(w io.Writer) {
@@ -285,17 +327,6 @@ func (r *serverSaving) print(w io.Writer) {
 	printNotes(w, r.Notes)
 }
 
-// print shows the sum of several servers.
-func (t *saving) print(w io.Writer, servers int) {
-	fmt.Fprintf(w, "\nAll %d servers\n\n", servers)
-	f := figures{Catalog: &t.Catalog, Names: &t.Names, Surface: t.Surface}
-	f.print(w)
-	if t.Sessions > 0 {
-		fmt.Fprintf(w, "\n  %s of one server each, %s\n\n", plural(t.Sessions, "session"), plural(t.Calls, "call"))
-		t.Balance.print(w)
-	}
-}
-
 // print shows how a server was used.
 func (u *activity) print(w io.Writer) {
 	fmt.Fprintf(w, "  %-10s %6d\n", "sessions", u.Sessions)
@@ -303,13 +334,19 @@ func (u *activity) print(w io.Writer) {
 	if u.Refused > 0 {
 		fmt.Fprintf(w, "  %-10s %6d  not sent\n", "refused", u.Refused)
 	}
+	if u.Unanswered > 0 {
+		fmt.Fprintf(w, "  %-10s %6d  cancelled or lost, perhaps not sent\n", "unanswered", u.Unanswered)
+	}
 	for _, l := range []struct {
 		what string
 		traffic
 		note string
-	}{{"discover", u.Discover, ""}, {"describe", u.Describe, ""}, {"call", u.Envelope, "more than direct calls would have taken"}} {
-		text := fmt.Sprintf("  %-10s %6d  %d tokens  %s", l.what, l.Times, l.Tokens, l.note)
-		fmt.Fprintln(w, strings.TrimRight(text, " "))
+	}{{"discover", u.Discover, ""}, {"describe", u.Describe, ""}, {"call", u.Envelope, " more than direct calls would have taken"}} {
+		text := fmt.Sprintf("  %-10s %6d", l.what, l.Times)
+		if l.Times > 0 {
+			text += "  " + plural(l.Tokens, "token") + l.note
+		}
+		fmt.Fprintln(w, text)
 	}
 }
 
@@ -357,6 +394,7 @@ func (r *serverSaving) printTools(w io.Writer) {
 	if rest.Tools > 0 {
 		fmt.Fprintf(w, "  and %s not shown, of %s as listed; --json has them all\n", plural(rest.Tools, "tool"), plural(rest.Tokens, "token"))
 	}
+	fmt.Fprintln(w, "  listed: tokens as the server lists it; names: of its name; ours: as it is shown; found: by searches")
 }
 
 func number(n *int) int {

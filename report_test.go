@@ -80,9 +80,9 @@ func TestActivity(t *testing.T) {
 		{Time: at(3), Session: "b", Via: ledger.Discover, Tokens: -5},
 		{Time: at(3), Session: "b", Via: ledger.Describe, Tool: "x", Tokens: 1 << 62},
 	}, 7)
-	want := &activity{From: at(1), To: at(3), Sessions: 2, Whole: 1, Calls: 2, Direct: 1, Via: 1, Failed: 1, Refused: 1, Unread: 7,
+	want := &activity{From: at(1), To: at(3), Sessions: 2, Whole: 1, Calls: 1, Direct: 1, Refused: 1, Unanswered: 1, Unread: 7,
 		Discover: traffic{1, 0}, Describe: traffic{1, maxTokens}, Envelope: traffic{2, u.Envelope.Tokens},
-		Days: []day{{"2026-03-01", 1, 0}, {"2026-03-02", 1, 1}, {"2026-03-03", 0, 1}}}
+		Days: []day{{"2026-03-01", 1, 0}, {"2026-03-02", 1, 1}, {"2026-03-03", 0, 0}}}
 	if diff := cmp.Diff(want, u); diff != "" {
 		t.Error(diff)
 	}
@@ -165,7 +165,7 @@ func samplePage(t *testing.T) string {
 	one.Notes = one.remarks(&env{}, s)
 	other := one
 	other.Server, other.Use, other.Balance = "other", nil, nil
-	r := &savingReport{Servers: []serverSaving{one, other}, Missing: []missing{{"cold<i>", "<i>not cached"}}}
+	r := &savingReport{Servers: []serverSaving{one, other}, Missing: []missing{{Server: "cold<i>", Reason: "<i>not cached"}}}
 	r.Total = totalOf(r.Servers)
 	return page(r)
 }
@@ -183,6 +183,32 @@ func TestPageEscapes(t *testing.T) {
 	for _, good := range []string{"&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;", "acme&lt;i&gt;", "&amp;lt;b&amp;gt;", "日本語", "%s%!d", "xxx…"} {
 		if !strings.Contains(text, good) {
 			t.Errorf("the page has no %q", good)
+		}
+	}
+}
+
+// What holds in one kind of host only stands beside what holds in the other.
+func TestPageHasBothResults(t *testing.T) {
+	p := &pageWriter{}
+	p.net(&balances{newBalance(20000, 3000, 1000), newBalance(300, 3000, 1000)})
+	want := `<dd class="good">16,000 saved<small>in a host that shows every tool</small></dd><dd class="bad">3,700 lost<small>in a host that defers tools by itself</small></dd>`
+	if got := p.String(); !strings.Contains(got, want) {
+		t.Errorf("the card is %s, want %s in it", got, want)
+	}
+}
+
+func TestChartOfOneDay(t *testing.T) {
+	for _, tt := range []struct {
+		days []day
+		want string
+	}{
+		{[]day{{"2026-03-02", 1, 2}}, `<div class="axis"><span>2026-03-02</span></div>`},
+		{[]day{{"2026-03-02", 1, 2}, {"2026-03-03", 1, 2}}, `<div class="axis"><span>2026-03-02</span><span>2026-03-03</span></div>`},
+	} {
+		p := &pageWriter{}
+		p.chart("Calls", "d", tt.days, 1, func(d day) int { return d.Calls })
+		if got := p.String(); !strings.Contains(got, tt.want) {
+			t.Errorf("the chart of %d days is %s, want %s", len(tt.days), got, tt.want)
 		}
 	}
 }

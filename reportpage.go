@@ -148,7 +148,7 @@ func later(a, b time.Time) time.Time {
 func (p *pageWriter) total(t *saving, servers int) {
 	p.f("<dl class=\"cards\">")
 	if t.Sessions > 0 {
-		p.net(t.Balance.Shown)
+		p.net(&t.Balance)
 		p.card("Sessions", grouped(t.Sessions), "of one server each")
 		p.card("Calls", grouped(t.Calls), fmt.Sprintf("of %s", plural(servers, "server")))
 	}
@@ -169,7 +169,7 @@ func (p *pageWriter) server(s *serverSaving, headed bool) {
 	}
 	p.f("<dl class=\"cards\">")
 	if u := s.Use; u != nil {
-		p.net(s.Balance.Shown)
+		p.net(s.Balance)
 		p.card("Sessions", grouped(u.Sessions), "since "+u.From.Format(time.DateOnly))
 		p.card("Calls", grouped(u.Calls), fmt.Sprintf("%s direct, %s by call", grouped(u.Direct), grouped(u.Via)))
 	}
@@ -204,13 +204,24 @@ func (p *pageWriter) card(what, number, note string) {
 	p.f("<div class=\"card\"><dt>%s</dt><dd>%s<small>%s</small></dd></div>", esc(what), esc(number), esc(note))
 }
 
-// net is the result in large.
-func (p *pageWriter) net(b balance) {
-	class, what, n := "good", "Saved", b.Net
-	if b.Net < 0 {
-		class, what, n = "bad", "Lost", -b.Net
+// net is the result in large, in both kinds of host.
+func (p *pageWriter) net(b *balances) {
+	p.f("<div class=\"card both\"><dt>Net result, in tokens</dt>")
+	for _, l := range []struct {
+		b    balance
+		host string
+	}{{b.Shown, "in a host that shows every tool"}, {b.Deferred, "in a host that defers tools by itself"}} {
+		p.f("<dd class=\"%s\">%s<small>%s</small></dd>", l.b.class(), l.b.outcome(grouped), l.host)
 	}
-	p.f("<div class=\"card\"><dt>%s</dt><dd class=\"%s\">%s<small>tokens, in a host that shows every tool</small></dd></div>", what, class, grouped(n))
+	p.f("</div>")
+}
+
+// class is how the net result is drawn.
+func (b balance) class() string {
+	if b.Net < 0 {
+		return "bad"
+	}
+	return "good"
 }
 
 // figures are the three figures, and the fourth of a host that defers.
@@ -276,11 +287,7 @@ func (p *pageWriter) balances(b *balances) {
 			p.track("", most, row.bars...)
 			p.f("</td><td class=\"n\">%s</td></tr>\n", grouped(row.n))
 		}
-		class := "good"
-		if l.b.Net < 0 {
-			class = "bad"
-		}
-		p.f("<tr class=\"sum\"><th scope=\"row\">net result</th><td colspan=\"2\" class=\"n %s\">%s</td></tr></tbody></table>\n", class, l.b.outcome(grouped))
+		p.f("<tr class=\"sum\"><th scope=\"row\">net result</th><td colspan=\"2\" class=\"n %s\">%s</td></tr></tbody></table>\n", l.b.class(), l.b.outcome(grouped))
 	}
 	p.f("</div>\n</section>\n")
 }
@@ -454,7 +461,11 @@ func (p *pageWriter) chart(what, class string, days []day, width int, n func(day
 			p.f("<rect class=\"%s\" x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%.1f\"/>", class, i*room+1, 100-h, room-2, h)
 		}
 	}
-	p.f("</svg>\n<div class=\"axis\"><span>%s</span><span>%s</span></div></figure>\n", days[0].Day, days[len(days)-1].Day)
+	p.f("</svg>\n<div class=\"axis\"><span>%s</span>", days[0].Day)
+	if last := days[len(days)-1].Day; last != days[0].Day {
+		p.f("<span>%s</span>", last)
+	}
+	p.f("</div></figure>\n")
 }
 
 // missing are the servers of which nothing is known.

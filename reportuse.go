@@ -14,20 +14,21 @@ import (
 
 // An activity is how a server was used, by the records of its ledger.
 type activity struct {
-	From     time.Time `json:"from"` // the first record
-	To       time.Time `json:"to"`   // the last one
-	Sessions int       `json:"sessions"`
-	Whole    int       `json:"wholeSessions"` // of those, the ones that were given every tool
-	Calls    int       `json:"calls"`         // that were sent
-	Direct   int       `json:"direct"`        // of those, by the tool's own name
-	Via      int       `json:"call"`          // of those, by call
-	Failed   int       `json:"failed"`        // of those, without a good result
-	Refused  int       `json:"refused"`       // not sent
-	Discover traffic   `json:"discover"`
-	Describe traffic   `json:"describe"`
-	Envelope traffic   `json:"envelope"` // what call takes more than a direct call
-	Days     []day     `json:"days"`     // those with records, in their order
-	Unread   int       `json:"unread"`   // lines of the ledger
+	From       time.Time `json:"from"` // the first record
+	To         time.Time `json:"to"`   // the last one
+	Sessions   int       `json:"sessions"`
+	Whole      int       `json:"wholeSessions"` // of those, the ones that were given every tool
+	Calls      int       `json:"calls"`         // that the upstream has answered
+	Direct     int       `json:"direct"`        // of those, by the tool's own name
+	Via        int       `json:"call"`          // of those, by call
+	Failed     int       `json:"failed"`        // of those, with an error
+	Refused    int       `json:"refused"`       // not sent
+	Unanswered int       `json:"unanswered"`    // cancelled or lost, perhaps not sent
+	Discover   traffic   `json:"discover"`
+	Describe   traffic   `json:"describe"`
+	Envelope   traffic   `json:"envelope"` // what call takes more than a direct call
+	Days       []day     `json:"days"`     // those with records, in their order
+	Unread     int       `json:"unread"`   // lines of the ledger
 }
 
 // traffic is what there would not be without the facade, in tokens.
@@ -116,15 +117,18 @@ func (u *activity) add(s *config.Server, r ledger.Record) {
 }
 
 func (u *activity) addCall(way *int, r ledger.Record) {
-	if !r.IsCall() {
+	switch {
+	case r.Outcome == ledger.Refused:
 		u.Refused++
 		return
+	case !r.Reached():
+		u.Unanswered++
+		return
+	case r.Outcome == ledger.Failed:
+		u.Failed++
 	}
 	*way++
 	u.Calls++
-	if r.Outcome != ledger.OK {
-		u.Failed++
-	}
 }
 
 func tokensOf(r ledger.Record) int { return min(max(r.Tokens, 0), maxTokens) }
@@ -158,7 +162,7 @@ func sessionsOf(records []ledger.Record) (all []session) {
 // A toolCount is how one tool was used.
 type toolCount struct{ direct, via, failed, found int }
 
-// countTools counts the calls of each tool that were sent, and the searches
+// countTools counts the calls of each tool that have reached it, and the searches
 // that have shown it, by the upstream's name.
 func countTools(records []ledger.Record) map[string]toolCount {
 	counts := map[string]toolCount{}
@@ -170,14 +174,14 @@ func countTools(records []ledger.Record) map[string]toolCount {
 		}
 		n := counts[r.Tool]
 		switch {
-		case r.Tool == "" || !r.IsCall():
+		case r.Tool == "" || !r.Reached():
 			continue
 		case r.Via == ledger.Direct:
 			n.direct++
 		default:
 			n.via++
 		}
-		if r.Outcome != ledger.OK {
+		if r.Outcome == ledger.Failed {
 			n.failed++
 		}
 		counts[r.Tool] = n

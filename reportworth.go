@@ -139,11 +139,13 @@ func (e breakEven) words(r *serverSaving) string {
 	case !e.PaysOff:
 		return fmt.Sprintf(`As it was used, you do not need mcp-facade for %s: %s, lists, searches and envelopes cost more than all its tools. Show those that are called (mcp-facade suggest %s) or all of them ("surface": "all").`,
 			r.Server, host, r.Server)
-	case e.Discoveries == nil:
-		return fmt.Sprintf("Below %d tools of %s's average size, you do not need mcp-facade for it %s. How many discoveries a session may make can be said when some are recorded.", *e.Tools, r.Server, host)
 	}
-	return fmt.Sprintf("Below %d tools of %s's average size, or if every session needs more than %s, you do not need mcp-facade for it %s.",
-		*e.Tools, r.Server, discoveries(*e.Discoveries), host)
+	below := fmt.Sprintf("%s has %s: below %d of their average size", r.Server, plural(r.Catalog.Tools, "tool"), *e.Tools)
+	rest := fmt.Sprintf(", you do not need mcp-facade for it %s.", host)
+	if e.Discoveries == nil {
+		return below + rest + " How many discoveries a session may make can be said when some are recorded."
+	}
+	return below + ", or if every session needs more than " + discoveries(*e.Discoveries) + rest
 }
 
 // discoveries is a number of them.

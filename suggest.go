@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,16 +32,17 @@ type suggestion struct {
 	Transcripts *heard      `json:"transcripts"` // null: they were not read
 	Calls       int         `json:"calls"`       // of tools that the catalog has
 	Enough      bool        `json:"enough"`      // calls to go by
-	Tools       []suggested `json:"tools"`       // that cover 95 % of them, the most called first
+	Tools       []suggested `json:"tools"`       // that cover 95 % of them or are shown now, the most called first
 	Tokens      int         `json:"tokens"`      // of those
 	Budget      int         `json:"surfaceBudget"`
 	Used        usedNow     `json:"used"`
 	Unsearched  []string    `json:"unsearched"` // called by call, and no search has shown them
-	Unfound     []string    `json:"unfound"`    // never called, and no search has shown them; null: there was no search
+	Unfound     []string    `json:"unfound"`    // never called, and no search has shown them; null: too few searches to say so
 	Write       []string    `json:"write"`      // what --write writes: those that fit the budget
 	Searches    int         `json:"searches"`
 
-	whole bool // every tool is shown now, for they are few
+	whole   bool // every tool is shown now, for they are few
+	unfound int  // how many Unfound has, or would have
 }
 
 // A suggested tool is worth its place in "used".
@@ -86,7 +88,7 @@ func suggest(ctx context.Context, e *env, o *options, args []string) error {
 		r.print(e.stdout)
 	}
 	if err == nil && o.write {
-		err = e.writeUsed(s, r)
+		err = e.writeUsed(ctx, s, r)
 	}
 	return err
 }
@@ -125,12 +127,12 @@ func (e *env) suggestion(ctx context.Context, o *options, s *config.Server) (*su
 	}
 	r.Used.Tools = append([]string{}, r.Used.Tools...)
 	r.whole = s.Auto && !slices.ContainsFunc(c.Tools(), func(t catalog.Tool) bool { return !shown[t.Name] && !config.Match(s.Hide, t.Name) })
-	r.choose(s, c, calls, shown)
+	r.choose(s, c, usesOf(s, c, calls, shown))
 	r.judge(s, c, records, calls, shown)
 	return r, nil
 }
 
-// countCalls are the calls of each tool of the catalog that were sent, by the ledger.
+// countCalls are the calls of each tool of the catalog that have reached it, by the ledger.
 func countCalls(c *catalog.Catalog, records []ledger.Record) map[string]int {
 	calls := map[string]int{}
 	for name, n := range countTools(records) {
@@ -160,41 +162,77 @@ func (e *env) hear(s *config.Server, c *catalog.Catalog, r *suggestion, calls ma
 	return nil
 }
 
-// choose takes the most called tools until they cover enough.
-func (r *suggestion) choose(s *config.Server, c *catalog.Catalog, calls map[string]int, shown map[string]bool) {
-	var order []string
-	at := map[string]int{}
-	for i, t := range c.Tools() {
-		at[t.Name] = i
-		if calls[t.Name] > 0 && !config.Match(s.Hide, t.Name) {
-			order = append(order, t.Name)
-			r.Calls += calls[t.Name]
+// A use is that of a tool that was called.
+type use struct {
+	name          string
+	calls, tokens int  // what it costs as a used tool
+	shown         bool // now
+}
+
+// usesOf are the tools of a catalog that were called, the most called first, and
+// the cheaper first of those that were called as often.
+func usesOf(s *config.Server, c *catalog.Catalog, calls map[string]int, shown map[string]bool) (uses []use) {
+	for _, t := range c.Tools() {
+		if n := calls[t.Name]; n > 0 && !config.Match(s.Hide, t.Name) {
+			uses = append(uses, use{t.Name, n, trimmedTokens(t, s.Compact, s.Keep), shown[t.Name]})
 		}
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return calls[b] - calls[a] })
+	slices.SortStableFunc(uses, func(a, b use) int { return cmp.Or(b.calls-a.calls, a.tokens-b.tokens) })
+	return uses
+}
+
+// choose takes the most called tools until they cover enough, and those beyond
+// that are shown now.
+func (r *suggestion) choose(s *config.Server, c *catalog.Catalog, uses []use) {
+	for _, u := range uses {
+		r.Calls += u.calls
+	}
 	r.Enough = r.Calls >= facade.AutoCalls
-	sum, chosen := 0, []string{}
-	for _, name := range order {
-		if shown[name] {
-			r.Used.Share += percentOf(calls[name], r.Calls)
-		}
-		if 100*sum >= covered*r.Calls {
+	sum, chosen := 0, []use{}
+	for _, u := range uses {
+		if u.shown {
+			r.Used.Share += percentOf(u.calls, r.Calls)
+		} else if 100*sum >= covered*r.Calls {
 			continue
 		}
-		sum += calls[name]
-		chosen = append(chosen, name)
-		t := c.Tools()[at[name]]
-		tool := suggested{Name: shownName(name), Calls: calls[name], Share: tenth(percentOf(calls[name], r.Calls)),
-			Cumulative: tenth(percentOf(sum, r.Calls)), Tokens: trimmedTokens(t, s.Compact, s.Keep), Used: shown[name]}
-		r.Tokens += tool.Tokens
-		r.Tools = append(r.Tools, tool)
+		sum += u.calls
+		chosen = append(chosen, u)
+		r.Tokens += u.tokens
+		r.Tools = append(r.Tools, suggested{Name: shownName(u.name), Calls: u.calls, Share: tenth(percentOf(u.calls, r.Calls)),
+			Cumulative: tenth(percentOf(sum, r.Calls)), Tokens: u.tokens, Used: u.shown})
 	}
 	r.Used.Share = tenth(r.Used.Share)
-	fit := facade.Choose(s, c, chosen)
-	for i, name := range chosen {
-		r.Tools[i].Fits = slices.Contains(fit, name)
+	fit := fitting(s, c, chosen)
+	for i, u := range chosen {
+		if r.Tools[i].Fits = slices.Contains(fit, u.name); r.Tools[i].Fits && (s.Auto || plainGlob(u.name)) {
+			r.Write = append(r.Write, u.name)
+		}
 	}
-	r.Write = append(r.Write, slices.DeleteFunc(fit, func(name string) bool { return !s.Auto && !plainGlob(name) })...)
+}
+
+// fitting are the tools that fit the budget. A large one takes no room from those
+// that are shown now and are called more together.
+func fitting(s *config.Server, c *catalog.Catalog, uses []use) []string {
+	var all, kept []string
+	for _, u := range uses {
+		all = append(all, u.name)
+		if u.shown {
+			kept = append(kept, u.name)
+		}
+	}
+	calls := func(names []string) (sum int) {
+		for _, u := range uses {
+			if slices.Contains(names, u.name) {
+				sum += u.calls
+			}
+		}
+		return sum
+	}
+	anew, more := facade.Choose(s, c, all), facade.Choose(s, c, slices.Concat(kept, all))
+	if calls(anew) < calls(more) {
+		return more
+	}
+	return anew
 }
 
 func percentOf(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) }
@@ -208,11 +246,15 @@ func plainGlob(name string) bool {
 		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
+// fewSearches is below how many searches it says nothing of a tool that none has
+// shown it.
+const fewSearches = 20
+
 // judge finds the tools that search does not lead to: those that were called
 // though none had shown them, and those that none has shown at all.
 func (r *suggestion) judge(s *config.Server, c *catalog.Catalog, records []ledger.Record, calls map[string]int, shown map[string]bool) {
 	r.Unsearched = []string{}
-	if r.Searches > 0 {
+	if r.Searches >= fewSearches {
 		r.Unfound = []string{}
 	}
 	counts := countTools(records)
@@ -223,14 +265,16 @@ func (r *suggestion) judge(s *config.Server, c *catalog.Catalog, records []ledge
 		case n.via > 0:
 			r.Unsearched = append(r.Unsearched, shownName(t.Name))
 		case calls[t.Name] == 0 && r.Searches > 0:
-			r.Unfound = append(r.Unfound, shownName(t.Name))
+			if r.unfound++; r.Unfound != nil {
+				r.Unfound = append(r.Unfound, shownName(t.Name))
+			}
 		}
 	}
 }
 
 // writeUsed puts the suggestion into the servers file or, where that leaves the
 // choice to us, into the file of what was chosen.
-func (e *env) writeUsed(s *config.Server, r *suggestion) error {
+func (e *env) writeUsed(ctx context.Context, s *config.Server, r *suggestion) error {
 	fault := func(why, hint string) error {
 		return &upstream.Error{Server: s.Name, Op: "suggest", Err: errors.New(why), Hint: hint}
 	}
@@ -242,7 +286,7 @@ func (e *env) writeUsed(s *config.Server, r *suggestion) error {
 	case len(r.Write) == 0:
 		return fault(`none of these tools fits into "surfaceBudget": nothing was written`, `a larger "surfaceBudget", or "compact": "tight"`)
 	case s.Auto && s.Has("used"):
-		if err := e.choice(s).Save(r.Write); err != nil {
+		if err := e.choice(s).Save(ctx, r.Write); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 		fmt.Fprintf(e.stderr, "%s: \"used\" stays \"auto\", which now shows %s; hosts see it from their next start on\n", s.Name, r.written())
@@ -290,7 +334,7 @@ func (r *suggestion) print(w io.Writer) {
 		fmt.Fprintf(w, "\n  There is nothing to go by yet. Try it %s.\n", r.more())
 		return
 	}
-	fmt.Fprintf(w, "\nThe tools that cover %d %% of them (tokens: %ss, as used tools)\n\n", covered, estimator)
+	fmt.Fprintf(w, "\nThe tools that cover %d %% of them, and called ones that are shown now (tokens: %ss, as used tools)\n\n", covered, estimator)
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(out, "calls\tshare\tin all\ttokens\tused\t\n")
 	for _, t := range r.Tools {
@@ -343,10 +387,22 @@ func (r *suggestion) notes() []string {
 	if len(r.Unsearched) > 0 {
 		notes = append(notes, fmt.Sprintf("Called though no search has shown them (worth words in \"keywords\"): %s.", listed(r.Unsearched)))
 	}
-	if len(r.Unfound) > 0 {
-		notes = append(notes, fmt.Sprintf("No search has shown, and nobody has called, %s (words in \"keywords\" would help, or \"hide\"): %s.", plural(len(r.Unfound), "tool"), listed(r.Unfound)))
+	switch n := plural(r.unfound, "tool"); {
+	case r.unfound == 0:
+	case r.Unfound == nil:
+		notes = append(notes, fmt.Sprintf("Neither found nor called so far: %s. That is after %s, too few to go by.", n, searches(r.Searches)))
+	default:
+		notes = append(notes, fmt.Sprintf("None of %s has shown, and nobody has called, %s (words in \"keywords\" would help, or \"hide\"): %s.", searches(r.Searches), n, listed(r.Unfound)))
 	}
 	return notes
+}
+
+// searches is a number of them.
+func searches(n int) string {
+	if n == 1 {
+		return "1 search"
+	}
+	return fmt.Sprintf("%d searches", n)
 }
 
 // listed names the first of some tools.

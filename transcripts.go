@@ -15,7 +15,6 @@ import (
 
 	"mcp-facade/catalog"
 	"mcp-facade/facade/config"
-	"mcp-facade/facade/hosts"
 
 	"github.com/tidwall/gjson"
 )
@@ -54,13 +53,13 @@ func (e *env) transcripts(s *config.Server, c *catalog.Catalog, since time.Time)
 }
 
 // hostedAs are the names that hosts have for a server: its own, and those of the
-// entries that start us for it.
+// entries that start us for it, from the same servers file.
 func (e *env) hostedAs(s *config.Server) []string {
 	names := []string{s.Name}
-	files, _ := hosts.Find(placeOf(e))
+	files, _ := e.hostFiles()
 	for _, f := range files {
-		for _, entry := range f.Entries() {
-			if entry.Ours && entry.Server == s.Name {
+		for _, entry := range f.entries {
+			if entry.Ours && entry.Server == s.Name && e.serversFileOf(entry) == e.absolute(s.Path) {
 				names = append(names, entry.Name)
 			}
 		}

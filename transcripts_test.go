@@ -2,12 +2,15 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"mcp-facade/catalog"
+	"mcp-facade/facade/wire"
 
 	"github.com/tidwall/gjson"
 )
@@ -111,4 +114,45 @@ func FuzzHeard(f *testing.F) {
 			t.Errorf("%d calls by tool, %d in all", sum, l.heard.Calls)
 		}
 	})
+}
+
+// testdata/transcripts has the lines on calls of what Claude Code 2.1 and Codex
+// have written in TestAgents of e2e: a search and a call of approve_invoice by call.
+func TestHeardOfHosts(t *testing.T) {
+	for name, read := range map[string]func(*listener, gjson.Result){"claude-code": (*listener).claude, "codex": (*listener).codex} {
+		t.Run(name, func(t *testing.T) {
+			file, err := os.Open(filepath.Join("testdata", "transcripts", name+".jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			l := hearing("approve_invoice")
+			l.servers = []string{"mcp__up__"}
+			l.since = time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC)
+			eachLine(file, func(b []byte) { l.line(b, func(r gjson.Result) { read(l, r) }) })
+			if got := fmt.Sprint(l.heard.since, l.heard.before, l.heard.Unknown); got != "map[approve_invoice:1] map[] 0" {
+				t.Errorf("counted %s, want one call of approve_invoice", got)
+			}
+		})
+	}
+}
+
+// Two servers files may have a server of that name: the entries of the other are
+// not of this one.
+func TestHostedAs(t *testing.T) {
+	d := newDesk(t, `{"acme":{"command":"x"}}`)
+	s, _, err := d.target(&options{}, []string{"acme"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "other.json")
+	file := filepath.Join(d.cwd, ".mcp.json")
+	if err := os.WriteFile(file, []byte(`{"mcpServers":{
+		"mine":{"command":"mcp-facade","args":["--server","acme","--config",`+string(wire.AppendString(nil, d.configFile))+`]},
+		"theirs":{"command":"mcp-facade","args":["--server","acme","--config",`+string(wire.AppendString(nil, other))+`]}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.hostedAs(s); !slices.Equal(got, []string{"acme", "mine"}) {
+		t.Errorf("hosted as %q, want acme and mine", got)
+	}
 }

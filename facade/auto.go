@@ -1,8 +1,10 @@
 package facade
 
 import (
+	"context"
 	"log/slog"
 	"slices"
+	"time"
 
 	"mcp-facade/catalog"
 	"mcp-facade/facade/config"
@@ -71,16 +73,14 @@ func (f *Facade) chosen(c *catalog.Catalog) (tools []catalog.Tool) {
 // chooseFirst has "auto" choose, when the host is gone, if nothing is chosen yet,
 // and closes what it returns. What this process shows, and may be about to store,
 // stays as it is.
-func (f *Facade) chooseFirst() <-chan struct{} {
+func (f *Facade) chooseFirst(ctx context.Context) <-chan struct{} {
 	chosen := make(chan struct{})
-	go func() {
-		f.chooseNow()
-		close(chosen)
-	}()
+	go f.chooseNow(context.WithoutCancel(ctx), chosen)
 	return chosen
 }
 
-func (f *Facade) chooseNow() {
+func (f *Facade) chooseNow(ctx context.Context, chosen chan<- struct{}) {
+	defer close(chosen)
 	v := f.newest()
 	if !f.o.Server.Auto || f.o.Ledger == nil || f.o.Choice == nil || v == nil || f.o.Choice.Tools() != nil {
 		return
@@ -88,15 +88,18 @@ func (f *Facade) chooseNow() {
 	if f.o.Server.Surface != "all" && !f.surfaceOf(v).offered { // all are shown
 		return
 	}
-	calls, enough := f.calls()
-	if !enough {
+	calls, n, err := f.calls(ctx)
+	if err != nil {
+		f.log.Debug("nothing chosen", "err", err)
+	}
+	if n < AutoCalls {
 		return
 	}
 	c, err := f.tools(v)
 	if err != nil || f.choose(c).whole {
 		return
 	}
-	f.rechoose(f.o.Choice.Anew(), func(now []string) []string {
+	f.rechoose(ctx, f.o.Choice.Anew(), func(now []string) []string {
 		if now != nil { // another process was first
 			return now
 		}
@@ -106,8 +109,9 @@ func (f *Facade) chooseNow() {
 
 // mend has "auto" choose anew in the place of chosen tools that are not among all
 // of the upstream any more, or are hidden; c are those of them that may be shown
-// now. The others keep their order.
-func (f *Facade) mend(all, c *catalog.Catalog) {
+// now. The others keep their order. If another process has the files for long, the
+// next listing does it.
+func (f *Facade) mend(ctx context.Context, all, c *catalog.Catalog) {
 	gone := func(name string) bool {
 		t, ok := all.Lookup(name)
 		return !ok || t.Name != name || f.hidden(name)
@@ -116,34 +120,40 @@ func (f *Facade) mend(all, c *catalog.Catalog) {
 	if !s.Auto || f.o.Ledger == nil || !slices.ContainsFunc(f.o.Choice.Tools(), gone) || s.Surface != "all" && f.fits(c.Tools()) {
 		return
 	}
-	f.rechoose(f.o.Choice, func(now []string) []string {
+	ctx, cancel := context.WithTimeout(ctx, mendWait)
+	defer cancel()
+	calls, _, err := f.calls(ctx)
+	if err != nil {
+		f.log.Debug("nothing chosen", "err", err)
+		return
+	}
+	f.rechoose(ctx, f.o.Choice, func(now []string) []string {
 		if !slices.ContainsFunc(now, gone) { // another process has done so
 			return now
 		}
-		calls, _ := f.calls()
 		return f.fill(c, slices.DeleteFunc(now, gone), calls)
 	})
 }
 
-func (f *Facade) rechoose(c *Choice, choose func(now []string) []string) {
-	if err := c.Change(choose); err != nil {
+// mendWait is how long a host waits for its list while others have the ledger or
+// the choice; each writes for less than a millisecond.
+const mendWait = 200 * time.Millisecond
+
+func (f *Facade) rechoose(ctx context.Context, c *Choice, choose func(now []string) []string) {
+	if err := c.Change(ctx, choose); err != nil {
 		f.log.Debug("nothing chosen", "err", err)
 	}
 }
 
-// calls are the tools that were called, the most called first, and whether the
-// ledger has enough of them.
-func (f *Facade) calls() (tools []string, enough bool) {
-	records, err := f.o.Ledger.Recent()
-	if err != nil {
-		f.log.Debug("nothing chosen", "err", err)
-	}
-	n := 0
+// calls are the tools that were called, the most called first, and how many calls
+// the ledger has.
+func (f *Facade) calls(ctx context.Context) (tools []string, n int, err error) {
+	records, err := f.o.Ledger.Recent(ctx)
 	for _, count := range ledger.Calls(records) {
 		tools = append(tools, count.Tool)
 		n += count.Calls
 	}
-	return tools, n >= AutoCalls
+	return tools, n, err
 }
 
 // newest is the view that was listed last, nil if none has a catalog.

@@ -15,6 +15,7 @@ import (
 	"mcp-facade/facade/ledger"
 	"mcp-facade/facade/upstream"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 )
@@ -96,7 +97,7 @@ func TestAutoChoosesByTheLedger(t *testing.T) {
 	h.shows("while the last call comes", "", "alpha")
 	h.shows("once there are enough", "gamma alpha", times(2*AutoCalls, "beta")...)
 	h.shows("when others are called more", "gamma alpha")
-	if err := h.choice().Save([]string{"beta", "gamma"}); err != nil {
+	if err := h.choice().Save(t.Context(), []string{"beta", "gamma"}); err != nil {
 		t.Fatal(err)
 	}
 	h.shows("after Save", "beta gamma")
@@ -165,12 +166,12 @@ func TestAutoHides(t *testing.T) {
 // A tool that is there but withheld from the host keeps its place.
 func TestAutoWithAWithheldTool(t *testing.T) {
 	h := newHabit(t, "")
-	if err := h.choice().Save([]string{"gamma", "alpha"}); err != nil {
+	if err := h.choice().Save(t.Context(), []string{"gamma", "alpha"}); err != nil {
 		t.Fatal(err)
 	}
 	f := New(h.options())
 	all, _ := catalog.New([][]byte{[]byte(`{"tools":[` + strings.Join(h.up.tools, ",") + `]}`)})
-	f.mend(all, only(all, func(t catalog.Tool) bool { return t.Name != "gamma" }))
+	f.mend(t.Context(), all, only(all, func(t catalog.Tool) bool { return t.Name != "gamma" }))
 	if got := f.o.Choice.Tools(); !slices.Equal(got, []string{"gamma", "alpha"}) {
 		t.Errorf("chosen: %q", got)
 	}
@@ -256,7 +257,7 @@ func TestAutoIsNotAsked(t *testing.T) {
 
 func TestAutoWithoutALedger(t *testing.T) {
 	h := newHabit(t, "")
-	if err := h.choice().Save([]string{"delta"}); err != nil {
+	if err := h.choice().Save(t.Context(), []string{"delta"}); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -317,6 +318,36 @@ func TestChoose(t *testing.T) {
 			if diff := cmp.Diff(tt.want, Choose(entry(t, tt.config), c, tt.calls)); diff != "" {
 				t.Errorf("Choose (-want +got):\n%s", diff)
 			}
+		})
+	}
+}
+
+// A host gets its list though another process has the ledger or the choice.
+func TestAutoMendsWithoutHoldingBackTheList(t *testing.T) {
+	for _, held := range []string{"ledger", "auto"} {
+		t.Run(held, func(t *testing.T) {
+			h := newHabit(t, "")
+			h.session(slices.Concat(times(AutoCalls, "gamma"), times(3, "beta"))...)
+			path := map[string]string{"ledger": h.ledgerPath(), "auto": filepath.Join(h.dir, "auto", "acme.json")}[held] + ".lock"
+			h.up.setTools(slices.DeleteFunc(slices.Clone(h.up.tools), func(t string) bool { return gjson.Get(t, "name").Str == "gamma" })...)
+			h.cache = store(t) // nothing is cached: the list is waited for
+			lock := flock.New(path)
+			if locked, err := lock.TryLock(); !locked || err != nil {
+				t.Fatal(locked, err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				d := start(t, h.options(), h.up)
+				began := time.Now()
+				d.open()
+				if got, took := d.names(), time.Since(began); !slices.Equal(got, []string{"beta", "discover", "describe", "call"}) || took > time.Second {
+					t.Errorf("shown %q after %v", got, took)
+				}
+				d.close()
+			})
+			if err := lock.Close(); err != nil {
+				t.Fatal(err)
+			}
+			h.shows("when the lock is free", "beta")
 		})
 	}
 }

@@ -174,7 +174,7 @@ func (f *Facade) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	case <-f.end:
 	case <-ctx.Done():
 	}
-	chosen := f.chooseFirst() // a host may not wait for the upstream's end
+	chosen := f.chooseFirst(ctx) // a host may not wait for the upstream's end
 	f.hangUp(ctx)
 	cancel()
 	f.flush()

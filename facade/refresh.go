@@ -347,7 +347,7 @@ func (f *Facade) install(ctx context.Context, l *link, v *view, lists catalog.Li
 	f.mu.Lock()
 	handshake := v.handshake
 	f.mu.Unlock()
-	f.mend(all, c)
+	f.mend(ctx, all, c)
 	s := f.renderAs(c, handshake, stands)
 	ttl, fleeting := lifetime(v.key.Era, lists["tools/list"])
 	f.mu.Lock()

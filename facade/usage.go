@@ -162,14 +162,18 @@ func (f *Facade) closeLedger(ctx context.Context, chosen <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	closed, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		f.o.Ledger.Close(ctx)
-		close(closed)
-		<-chosen
-		close(done)
-	}()
+	go f.endLedger(ctx, closed, chosen, done)
 	if !f.within(ledgerWait, done) {
 		cancel()
 		f.within(ledgerWait, closed) // it says what is missing
 	}
+}
+
+// endLedger closes the ledger and then closed, and done when "auto" has chosen,
+// too. It may be stuck in a file.
+func (f *Facade) endLedger(ctx context.Context, closed chan<- struct{}, chosen <-chan struct{}, done chan<- struct{}) {
+	f.o.Ledger.Close(ctx)
+	close(closed)
+	<-chosen
+	close(done)
 }

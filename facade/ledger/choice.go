@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,27 +56,27 @@ func (c *Choice) Tools() []string {
 }
 
 // Save puts tools in the place of those in the file.
-func (c *Choice) Save(tools []string) error {
-	return c.Change(func([]string) []string { return tools })
+func (c *Choice) Save(ctx context.Context, tools []string) error {
+	return c.Change(ctx, func([]string) []string { return tools })
 }
 
 // Change puts what choose makes of the tools in the file into their place, while
-// no other process can.
-func (c *Choice) Change(choose func(now []string) []string) error {
+// no other process can. It waits for one that has the file until ctx ends.
+func (c *Choice) Change(ctx context.Context, choose func(now []string) []string) error {
 	if c == nil {
 		return nil
 	}
-	if err := c.change(choose); err != nil {
+	if err := c.change(ctx, choose); err != nil {
 		return fmt.Errorf("keep the chosen tools: %w", err)
 	}
 	return nil
 }
 
-func (c *Choice) change(choose func([]string) []string) error {
+func (c *Choice) change(ctx context.Context, choose func([]string) []string) error {
 	if err := makeDir(filepath.Dir(c.path)); err != nil {
 		return err
 	}
-	unlock, err := lock(c.path, nil, false)
+	unlock, err := lock(c.path, ctx.Done(), false)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func TestAChoiceComesBack(t *testing.T) {
 		t.Errorf("Tools of no file = %q", got)
 	}
 	want := []string{"b", "größe", `c"\`}
-	if err := c.Save(slices.Concat(want, []string{"b", "", "\xff", strings.Repeat("x", maxName+1)})); err != nil {
+	if err := c.Save(t.Context(), slices.Concat(want, []string{"b", "", "\xff", strings.Repeat("x", maxName+1)})); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.Tools(); !slices.Equal(got, want) {
@@ -39,13 +39,13 @@ func TestAChoiceStaysForAProcess(t *testing.T) {
 	path := choicePlace(t)
 	c := OpenChoice(path)
 	c.Tools()
-	if err := OpenChoice(path).Save([]string{"a"}); err != nil {
+	if err := OpenChoice(path).Save(t.Context(), []string{"a"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.Tools(); got != nil {
 		t.Errorf("Tools = %q, want none", got)
 	}
-	if err := c.Change(func(now []string) []string { return append(now, "b") }); err != nil {
+	if err := c.Change(t.Context(), func(now []string) []string { return append(now, "b") }); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.Tools(); !slices.Equal(got, []string{"a", "b"}) {
@@ -61,7 +61,7 @@ func TestADamagedChoiceIsNone(t *testing.T) {
 		`{"version":1,"tools":["x` + strings.Join(strings.Fields(fmt.Sprint(make([]int, maxChoice+1))), `","x`) + `"]}`,
 	} {
 		path := choicePlace(t)
-		if err := OpenChoice(path).Save([]string{"a"}); err != nil {
+		if err := OpenChoice(path).Save(t.Context(), []string{"a"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -71,7 +71,7 @@ func TestADamagedChoiceIsNone(t *testing.T) {
 		if got := c.Tools(); got != nil {
 			t.Errorf("Tools of %.50q = %q", text, got)
 		}
-		if err := c.Save([]string{"b"}); err != nil {
+		if err := c.Save(t.Context(), []string{"b"}); err != nil {
 			t.Errorf("Save over %.50q: %v", text, err)
 		}
 		if got := OpenChoice(path).Tools(); !slices.Equal(got, []string{"b"}) {
@@ -82,7 +82,7 @@ func TestADamagedChoiceIsNone(t *testing.T) {
 
 func TestANilChoiceIsNone(t *testing.T) {
 	var c *Choice
-	if err := c.Save([]string{"a"}); err != nil || c.Tools() != nil {
+	if err := c.Save(t.Context(), []string{"a"}); err != nil || c.Tools() != nil {
 		t.Errorf("Save = %v, Tools = %q", err, c.Tools())
 	}
 }
@@ -92,7 +92,7 @@ func TestTwoChoose(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			err := OpenChoice(path).Change(func(now []string) []string {
+			err := OpenChoice(path).Change(t.Context(), func(now []string) []string {
 				if now != nil {
 					return now
 				}
@@ -114,7 +114,7 @@ func TestAChoiceThatCannotBeKept(t *testing.T) {
 	if err := os.WriteFile(filepath.Dir(path), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := OpenChoice(path).Save([]string{"a"}); err == nil || !strings.Contains(err.Error(), "keep the chosen tools: ") || !strings.Contains(err.Error(), filepath.Dir(path)) {
+	if err := OpenChoice(path).Save(t.Context(), []string{"a"}); err == nil || !strings.Contains(err.Error(), "keep the chosen tools: ") || !strings.Contains(err.Error(), filepath.Dir(path)) {
 		t.Errorf("Save = %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -163,12 +164,12 @@ func checkDir(dir string) error {
 // Read gives the records of a server's file and of the older one beside it, the
 // oldest first, and how many lines could not be read. No file: no records.
 func Read(path string) (records []Record, unread int, err error) {
-	return readLast(path, 2*maxSize) // more is not of ours
+	return readLast(path, 2*maxSize, nil) // more is not of ours
 }
 
-// readLast is Read of the last bytes of each file.
-func readLast(path string, limit int64) (records []Record, unread int, err error) {
-	texts, err := readFiles(path, limit)
+// readLast is Read of the last bytes of each file. It gives up when stop is closed.
+func readLast(path string, limit int64, stop <-chan struct{}) (records []Record, unread int, err error) {
+	texts, err := readFiles(path, limit, stop)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -184,9 +185,9 @@ func readLast(path string, limit int64) (records []Record, unread int, err error
 // is done while a host waits for our end.
 const maxRecent = 512 << 10
 
-// Recent are the last records of the ledger, with those of this process. A nil
-// Ledger has none.
-func (l *Ledger) Recent() ([]Record, error) {
+// Recent are the last records of the ledger, with those of this process. It
+// waits for others that have the files until ctx ends. A nil Ledger has none.
+func (l *Ledger) Recent(ctx context.Context) ([]Record, error) {
 	if l == nil {
 		return nil, nil
 	}
@@ -196,23 +197,29 @@ func (l *Ledger) Recent() ([]Record, error) {
 	if flushed := make(chan struct{}); started {
 		select {
 		case l.flush <- flushed:
-			<-flushed
 		case <-l.done:
+			close(flushed)
+		case <-ctx.Done():
+		}
+		select {
+		case <-flushed:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("write %s: %w", l.path, errBusy)
 		}
 	}
-	records, _, err := readLast(l.path, maxRecent)
+	records, _, err := readLast(l.path, maxRecent, ctx.Done())
 	return records, err
 }
 
 // readFiles reads the end of the older file and then that of the newer one.
-func readFiles(path string, limit int64) (texts [][]byte, err error) {
+func readFiles(path string, limit int64, stop <-chan struct{}) (texts [][]byte, err error) {
 	if Size(path) == 0 {
 		return nil, nil
 	}
 	if err := checkDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
-	unlock, err := lock(path, nil, true)
+	unlock, err := lock(path, stop, true)
 	if err != nil {
 		return nil, err
 	}

@@ -337,7 +337,7 @@ func TestRecent(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Add(call("just now"))
-	records, err := l.Recent()
+	records, err := l.Recent(t.Context())
 	if n := len(records); err != nil || n < 2000 || n > 5000 || records[n-1].Tool != "just now" {
 		t.Errorf("Recent = %d records, %v", n, err)
 	}

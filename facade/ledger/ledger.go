@@ -38,7 +38,7 @@ const (
 type Record struct {
 	Time    time.Time     `json:"time"`
 	Session string        `json:"session"`        // random, one for each process that serves; "": the Ledger's own
-	Via     string        `json:"via"`            //
+	Via     string        `json:"via"`            // how it was called: one of the above
 	Tool    string        `json:"tool,omitempty"` // the upstream's name
 	In      int           `json:"in"`             // bytes of the arguments
 	Out     int           `json:"out"`            // bytes of the result, or of the error in its place
@@ -235,17 +235,18 @@ type Count struct {
 	Calls int
 }
 
-// IsCall reports whether a record is of a call of a tool of the upstream that we
-// have not refused.
-func (r *Record) IsCall() bool {
-	return (r.Via == Direct || r.Via == Call) && r.Outcome != Refused
+// Reached reports whether a record is of a call of a tool that the upstream has
+// answered. Whether one that was cancelled or lost was sent at all is not known.
+func (r *Record) Reached() bool {
+	return (r.Via == Direct || r.Via == Call) && (r.Outcome == OK || r.Outcome == Failed)
 }
 
-// Calls counts the calls by tool, the most called first.
+// Calls counts the calls that have reached the upstream by tool, the most called
+// first.
 func Calls(records []Record) (counts []Count) {
 	at := map[string]int{}
 	for _, r := range records {
-		if r.Tool == "" || !r.IsCall() {
+		if r.Tool == "" || !r.Reached() {
 			continue
 		}
 		i, known := at[r.Tool]

@@ -104,7 +104,7 @@ func TestNothingIsDoneBeforeTheFirstRecord(t *testing.T) {
 	var none *Ledger
 	none.Add(call("a"))
 	none.Close(t.Context())
-	if records, err := none.Recent(); records != nil || err != nil {
+	if records, err := none.Recent(t.Context()); records != nil || err != nil {
 		t.Errorf("a nil Ledger has %v, %v", records, err)
 	}
 	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
@@ -205,10 +205,10 @@ func TestCloseIsBounded(t *testing.T) {
 		if took := time.Since(began); took != 300*time.Millisecond {
 			t.Errorf("Close took %v", took)
 		}
+		<-l.done // the writer ends by itself, because nothing is waited for any more
 		if !strings.Contains(log.String(), "calls=1 ") {
 			t.Errorf("the log says %q, want a missing call", &log)
 		}
-		<-l.done // the writer ends by itself, because nothing is waited for any more
 	})
 }
 
@@ -261,12 +261,12 @@ func TestTheWriterCompletesARecord(t *testing.T) {
 }
 
 func TestCalls(t *testing.T) {
-	refused, lost, failed := call("a"), call("a"), call("b")
-	refused.Outcome, lost.Outcome, failed.Outcome = Refused, Lost, Failed
+	refused, lost, cancelled, failed := call("a"), call("a"), call("a"), call("a")
+	refused.Outcome, lost.Outcome, cancelled.Outcome, failed.Outcome = Refused, Lost, Cancelled, Failed
 	found := Record{Via: Discover, Outcome: OK, Found: []string{"a"}}
 	described := Record{Via: Describe, Tool: "c", Outcome: OK}
-	got := Calls([]Record{refused, call("c"), lost, found, described, call("b"), failed, call("a")})
-	want := []Count{{"a", 2}, {"b", 2}, {"c", 1}}
+	got := Calls([]Record{refused, call("c"), lost, cancelled, found, described, call("b"), failed, call("a")})
+	want := []Count{{"a", 2}, {"b", 1}, {"c", 1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Calls (-want +got):\n%s", diff)
 	}

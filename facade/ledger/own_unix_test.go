@@ -17,7 +17,7 @@ import (
 func TestFilesAreForUsAlone(t *testing.T) {
 	path := place(t)
 	write(t, path, call("a"))
-	if err := OpenChoice(filepath.Join(filepath.Dir(path), "choice")).Save([]string{"a"}); err != nil {
+	if err := OpenChoice(filepath.Join(filepath.Dir(path), "choice")).Save(t.Context(), []string{"a"}); err != nil {
 		t.Fatal(err)
 	}
 	err := filepath.WalkDir(filepath.Dir(path), func(path string, d fs.DirEntry, err error) error {
