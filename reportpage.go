@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mcp-facade/files"
 )
 
 // pageFrame is the page without its content. The program writes that by hand:
@@ -33,7 +35,8 @@ func (e *env) writePage(path string, r *savingReport) error {
 	if err := ours(path); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	if err := replaceFile(path, []byte(page(r))); err != nil {
+	write := func(w io.Writer) error { _, err := io.WriteString(w, page(r)); return err }
+	if err := files.Replace(path, write, nil); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	fmt.Fprintln(e.stdout, path)
@@ -66,23 +69,6 @@ func ours(path string) error {
 		return fmt.Errorf("%s is there already and is no report of mcp-facade: it stays as it is", path)
 	}
 	return nil
-}
-
-// replaceFile writes a file for us alone, whole or not at all.
-func replaceFile(path string, data []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".mcp-facade-*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		os.Remove(file.Name())
-	}
-	return err
 }
 
 // A pageWriter collects HTML. What servers have named goes through esc.

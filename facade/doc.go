@@ -40,7 +40,7 @@
 //
 // A test compares this drawing with the code.
 //
-//	main            → auth catalog compact facade facade/config facade/demo facade/hosts facade/ledger facade/upstream facade/wire
+//	main            → auth catalog compact facade facade/config facade/demo facade/hosts facade/ledger facade/upstream facade/wire files
 //	facade          → catalog compact facade/config facade/ledger facade/upstream facade/wire
 //	auth            → files
 //	catalog         → compact files
@@ -50,6 +50,6 @@
 //	files           →
 //	facade/config   → files
 //	facade/hosts    → files
-//	facade/ledger   →
+//	facade/ledger   → files
 //	facade/wire     →
 package facade

@@ -3,14 +3,15 @@ package ledger
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"mcp-facade/files"
 
 	"github.com/tidwall/gjson"
 )
@@ -73,7 +74,7 @@ func (c *Choice) Change(ctx context.Context, choose func(now []string) []string)
 }
 
 func (c *Choice) change(ctx context.Context, choose func([]string) []string) error {
-	if err := makeDir(filepath.Dir(c.path)); err != nil {
+	if err := files.MakeDir(filepath.Dir(c.path)); err != nil {
 		return err
 	}
 	unlock, err := lock(c.path, ctx.Done(), false)
@@ -106,7 +107,7 @@ func keepable(tools []string) (kept []string) {
 
 // load reads the file: no tools if it is not whole, or not ours.
 func (c *Choice) load() (tools []string) {
-	if checkDir(filepath.Dir(c.path)) != nil {
+	if files.CheckDir(filepath.Dir(c.path)) != nil {
 		return nil
 	}
 	text, err := readFile(c.path, maxChoiceSize+1)
@@ -137,19 +138,5 @@ func (c *Choice) write(tools []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(c.path), ".new-*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), c.path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return files.Replace(c.path, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }, nil)
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"mcp-facade/files"
+
 	"github.com/gofrs/flock"
 )
 
@@ -27,13 +29,7 @@ const (
 	lockPause = 5 * time.Millisecond
 )
 
-var (
-	errBusy     = errors.New("another process has it")
-	errForeign  = errors.New("belongs to another user")
-	errWritable = errors.New("is writable by others")
-	errNotFile  = errors.New("is not a regular file")
-	errNotDir   = errors.New("is not a folder")
-)
+var errBusy = errors.New("another process has it")
 
 // older is the file before that at path.
 func older(path string) string { return path + ".1" }
@@ -69,7 +65,7 @@ func lock(path string, stop <-chan struct{}, shared bool) (unlock func(), err er
 
 // appendTo appends whole lines to the file at path, which is made for us alone.
 func appendTo(path string, lines []byte, stop <-chan struct{}) error {
-	if err := makeDir(filepath.Dir(path)); err != nil {
+	if err := files.MakeDir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	unlock, err := lock(path, stop, false)
@@ -119,46 +115,11 @@ func put(f file, size int64, lines []byte) error {
 
 // open opens a file that only we can have written, and returns its size.
 func open(path string, flag int) (*os.File, int64, error) {
-	f, err := openNoFollow(path, flag)
+	f, info, err := files.OpenFile(path, flag)
 	if err != nil {
 		return nil, 0, err
 	}
-	info, err := f.Stat()
-	if err == nil {
-		err = trusted(info)
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		err = errNotFile
-	}
-	if err != nil {
-		f.Close()
-		return nil, 0, fmt.Errorf("%s %w", path, err)
-	}
 	return f, info.Size(), nil
-}
-
-// makeDir makes the folder, and those above it that are missing, for us alone.
-func makeDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return checkDir(dir)
-}
-
-// checkDir says why others could write into a folder.
-func checkDir(dir string) error {
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return err
-	}
-	err = trusted(info)
-	if !info.IsDir() {
-		err = errNotDir
-	}
-	if err != nil {
-		return fmt.Errorf("%s %w", dir, err)
-	}
-	return nil
 }
 
 // Read gives the records of a server's file and of the older one beside it, the
@@ -216,7 +177,7 @@ func readFiles(path string, limit int64, stop <-chan struct{}) (texts [][]byte, 
 	if Size(path) == 0 {
 		return nil, nil
 	}
-	if err := checkDir(filepath.Dir(path)); err != nil {
+	if err := files.CheckDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	unlock, err := lock(path, stop, true)

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mcp-facade/files"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -187,7 +189,7 @@ func TestBeyondTheQueueRecordsAreCounted(t *testing.T) {
 func TestCloseIsBounded(t *testing.T) {
 	path := place(t)
 	synctest.Test(t, func(t *testing.T) {
-		if err := makeDir(filepath.Dir(path)); err != nil {
+		if err := files.MakeDir(filepath.Dir(path)); err != nil {
 			t.Fatal(err)
 		}
 		unlock, err := lock(path, nil, false)
@@ -215,7 +217,7 @@ func TestCloseIsBounded(t *testing.T) {
 func TestAnotherProcessIsWaitedForNotForEver(t *testing.T) {
 	path := place(t)
 	synctest.Test(t, func(t *testing.T) {
-		if err := makeDir(filepath.Dir(path)); err != nil {
+		if err := files.MakeDir(filepath.Dir(path)); err != nil {
 			t.Fatal(err)
 		}
 		unlock, err := lock(path, nil, false)
