@@ -71,10 +71,14 @@ func (f *Facade) chosen(c *catalog.Catalog) (tools []catalog.Tool) {
 }
 
 // chooseFirst has "auto" choose, when the host is gone, if nothing is chosen yet,
-// and closes what it returns. What this process shows, and may be about to store,
+// and closes what it returns, for which closeLedger waits. What this process shows, and may be about to store,
 // stays as it is.
 func (f *Facade) chooseFirst(ctx context.Context) <-chan struct{} {
 	chosen := make(chan struct{})
+	if f.o.Ledger == nil || !f.o.Server.Auto {
+		close(chosen)
+		return chosen
+	}
 	go f.chooseNow(context.WithoutCancel(ctx), chosen)
 	return chosen
 }
@@ -82,7 +86,7 @@ func (f *Facade) chooseFirst(ctx context.Context) <-chan struct{} {
 func (f *Facade) chooseNow(ctx context.Context, chosen chan<- struct{}) {
 	defer close(chosen)
 	v := f.newest()
-	if !f.o.Server.Auto || f.o.Ledger == nil || f.o.Choice == nil || v == nil || f.o.Choice.Tools() != nil {
+	if f.o.Choice == nil || v == nil || f.o.Choice.Tools() != nil {
 		return
 	}
 	if f.o.Server.Surface != "all" && !f.surfaceOf(v).offered { // all are shown
