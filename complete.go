@@ -11,7 +11,6 @@ import (
 
 	"mcp-facade/compact"
 	"mcp-facade/facade/config"
-	"mcp-facade/facade/hosts"
 )
 
 // completing is the name of the command that the scripts of the shells call.
@@ -236,13 +235,13 @@ func (e *env) serverNames(l *line) (found []candidate) {
 // hostedNames are the servers in the files of the host that is named, or of all:
 // to wrap those that are not ours, to unwrap those that are.
 func (e *env) hostedNames(l *line) (found []candidate) {
-	files, _ := hosts.Find(e.place())
+	files, _ := e.hostFiles()
 	all := len(l.words) == 0 || !slices.Contains(hostNames(), l.words[0])
 	for _, f := range files {
-		if !all && f.Host.Name != l.words[0] {
+		if !all && f.host.Name != l.words[0] {
 			continue
 		}
-		for _, entry := range f.Entries() {
+		for _, entry := range f.entries {
 			if entry.Ours == (l.command.name == "unwrap") {
 				found = append(found, candidate{text: entry.Name})
 			}
@@ -250,9 +249,6 @@ func (e *env) hostedNames(l *line) (found []candidate) {
 	}
 	return found
 }
-
-// placeOf is where hosts keep their files.
-func placeOf(e *env) hosts.Place { return e.place() }
 
 // toolNames are those of the server that the line names, as they are cached.
 func (e *env) toolNames(l *line) (found []candidate) {

@@ -42,9 +42,8 @@ func (e *env) transcripts(s *config.Server, c *catalog.Catalog, since time.Time)
 	for _, name := range e.hostedAs(s) {
 		l.servers = append(l.servers, "mcp__"+fold(name)+"__")
 	}
-	place := placeOf(e)
-	claude := cmp.Or(place.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(e.home, ".claude"))
-	codex := cmp.Or(place.Getenv("CODEX_HOME"), filepath.Join(e.home, ".codex"))
+	claude := cmp.Or(e.variable("CLAUDE_CONFIG_DIR"), filepath.Join(e.home, ".claude"))
+	codex := cmp.Or(e.variable("CODEX_HOME"), filepath.Join(e.home, ".codex"))
 	err := errors.Join(
 		l.folder(filepath.Join(claude, "projects"), "", l.claude),
 		l.folder(filepath.Join(codex, "sessions"), "rollout-", l.codex),

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"mcp-facade/catalog"
 	"mcp-facade/compact"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/hosts"
@@ -525,5 +526,9 @@ func nearestName(word string, names []string) string {
 		}
 		page = append(wire.AppendString(append(page, `{"name":`...), name), '}')
 	}
-	return nearestOf(word, append(page, "]}"...))
+	all, _ := catalog.New([][]byte{append(page, "]}"...)})
+	if near := all.Nearest(word, 1); len(near) > 0 {
+		return near[0]
+	}
+	return ""
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-facade/catalog"
 	"mcp-facade/compact"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/hosts"
@@ -226,15 +225,6 @@ func samePath(a, b string) bool {
 	is, err := os.Stat(a)
 	was, err2 := os.Stat(b)
 	return err == nil && err2 == nil && os.SameFile(is, was)
-}
-
-// nearestOf is the name in a page of tools that is most like a word, or "".
-func nearestOf(word string, page []byte) string {
-	names, _ := catalog.New([][]byte{page})
-	if near := names.Nearest(word, 1); len(near) > 0 {
-		return near[0]
-	}
-	return ""
 }
 
 // plainConfig is where the servers file is in an environment that says nothing
