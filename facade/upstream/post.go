@@ -26,6 +26,10 @@ func (c *httpConn) call(ctx context.Context, f *flight, after <-chan struct{}) *
 		}
 	}
 	moved := c.hasMoved()
+	if moved && f.m.Method == "server/discover" {
+		c.answerLegacy(f)
+		return nil
+	}
 	rep, err := c.do(ctx, c.post(f))
 	if err != nil {
 		failure := c.failure(f, c.network(err))

@@ -66,6 +66,17 @@ func (c *httpConn) unopened(f *flight, err error) *Failure {
 	return &Failure{Key: f.key, Frame: f.m.Raw, Unprocessed: true, Err: c.fault(f, err)}
 }
 
+// answerLegacy answers server/discover in place of an HTTP+SSE server: the
+// transport is of the legacy era (MCP 2026-07-28, basic/transports, has two
+// others), though some servers claim more.
+func (c *httpConn) answerLegacy(f *flight) {
+	const methodNotFound = -32601
+	m, err := wire.Parse(wire.ErrorResponse(f.m.ID.Raw, methodNotFound, "Method not found: the server speaks HTTP+SSE", nil))
+	if err == nil && c.claim(f) {
+		c.answer(f, m)
+	}
+}
+
 // An sse is the open stream of an HTTP+SSE server.
 type sse struct {
 	rep      *reply

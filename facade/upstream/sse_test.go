@@ -200,6 +200,26 @@ func TestSSEStreamEnds(t *testing.T) {
 	}
 }
 
+// TestSSEIsLegacy shows that a server that claims more than HTTP+SSE has, be it
+// only now and then, is not asked.
+func TestSSEIsLegacy(t *testing.T) {
+	for how, hooks := range map[string][]hook{"recognised": nil, "known": {knownSSE}} {
+		t.Run(how, func(t *testing.T) {
+			o := serveSSE(t, endpoint, nil)
+			c := openHTTP(t, o.URL+"/sse", hooks...)
+			tell(t, c, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
+			if m := mustRecv(t, c); m.Key() != "n1" || m.Error.Get("code").Int() != -32601 {
+				t.Errorf("Recv: %s; want method not found", m.Raw)
+			}
+			tell(t, c, aCall(2))
+			wantResult(t, c, 2, `{"protocolVersion":"2024-11-05"}`)
+			if o.saw("POST server/discover") > 0 {
+				t.Errorf("saw %v", o.seen)
+			}
+		})
+	}
+}
+
 // TestSSERefuses shows that the connection outlives the failure of a POST.
 func TestSSERefuses(t *testing.T) {
 	o := serveSSE(t, endpoint, func(p posted) bool {
