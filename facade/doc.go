@@ -48,8 +48,9 @@
 //	facade/demo     → facade/wire
 //	compact         →
 //	files           →
-//	facade/config   → files
-//	facade/hosts    → files
+//	facade/config   → facade/jsonc files
+//	facade/hosts    → facade/jsonc files
+//	facade/jsonc    →
 //	facade/ledger   → files
 //	facade/wire     →
 package facade

@@ -3,7 +3,6 @@ package config
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-facade/facade/jsonc"
 	"mcp-facade/files"
 
 	"github.com/tailscale/hujson"
@@ -40,39 +40,52 @@ func AddEntry(data []byte, name string, entry []byte) ([]byte, error) {
 		return nil, &Error{Key: cmp.Or(name, `""`), Err: errors.New(why)}
 	}
 	if len(bytes.TrimSpace(bytes.TrimPrefix(data, bom))) == 0 {
-		return sound(slices.Concat(data, []byte("{\n  "), literal(name), []byte(": "), indented(entry, "\n  ", "  "), []byte("\n}\n")), name)
+		data = slices.Concat(data, []byte("{\n}\n"))
 	}
-	e, err := newEditor(data)
+	f, err := Parse("", data)
 	if err != nil {
 		return nil, err
 	}
-	if memberOf(e.servers, name) != nil {
+	if slices.Contains(f.Names(), name) {
 		return nil, &Error{Key: name, Err: errors.New("is there already")}
 	}
-	e.add(e.servers, e.serversAt, name, entry)
-	return sound(e.apply(), name)
+	return f.edited(data, string(entry), name)
 }
 
 // SetUsed gives the text of a servers file in which "used" of an entry is the
 // names given. No byte changes but those of that key. The error, an *Error or
 // several, says what is wrong with the file or the entry.
 func SetUsed(data []byte, name string, used []string) ([]byte, error) {
-	if _, err := sound(data, name); err != nil {
-		return nil, err
+	f, err := Parse("", data)
+	if err == nil {
+		_, err = f.Server(name)
 	}
-	e, err := newEditor(data)
 	if err != nil {
 		return nil, err
 	}
-	value := memberOf(e.servers, name)
-	object := value.Value.(*hujson.Object)
-	if old := memberOf(object, "used"); old != nil {
-		around, unit := e.indentation(old.StartOffset), e.unit(object, value)
-		e.replace(old.StartOffset, old.EndOffset, indented(usedText(used), e.eol+around, unit))
-	} else {
-		e.add(object, value, "used", usedText(used))
+	return f.edited(data, usedText(used), name, "used")
+}
+
+// edited gives data, the text of f, with what stands at a path below its entries
+// set: an entry, or a key of one. The entry has to be right then.
+func (f *File) edited(data []byte, value string, path ...string) ([]byte, error) {
+	text := bytes.TrimPrefix(data, bom)
+	o := jsonc.Object{Text: text, EOL: "\n"}
+	if before, _, ok := bytes.Cut(text, []byte("\n")); ok && bytes.HasSuffix(before, []byte("\r")) {
+		o.EOL = "\r\n"
 	}
-	return sound(e.apply(), name)
+	if err := o.Set(slices.Concat(f.root, path), value); err != nil {
+		return nil, err
+	}
+	data = slices.Concat(data[:len(data)-len(text)], o.Text)
+	f, err := Parse("", data)
+	if err == nil {
+		_, err = f.Server(path[0])
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
 }
 
 // RawUpstream gives the raw object that says how to reach the server of an entry
@@ -89,16 +102,19 @@ func RawUpstream(path, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEditor(data)
+	entry, err := jsonc.Parse(bytes.TrimPrefix(data, bom))
 	if err != nil {
 		return nil, err
 	}
-	entry := memberOf(e.servers, name).Value.(*hujson.Object)
+	for _, key := range append(slices.Clip(f.root), name) {
+		entry = *jsonc.Member(entry.Value.(*hujson.Object), key)
+	}
+	object := entry.Value.(*hujson.Object)
 	plain := hujson.Value{Value: &hujson.Object{}}
-	if inner := memberOf(entry, "upstream"); inner != nil {
+	if inner := jsonc.Member(object, "upstream"); inner != nil {
 		plain.Value = inner.Value
 	} else {
-		for _, m := range entry.Members {
+		for _, m := range object.Members {
 			if find(decoded(m.Name), httpKeys, stdioKeys) != nil {
 				plain.Value.(*hujson.Object).Members = append(plain.Value.(*hujson.Object).Members, m)
 			}
@@ -113,185 +129,15 @@ func RawUpstream(path, name string) ([]byte, error) {
 const usedLine = 90
 
 // usedText is a list of names as an array: in one line, or in a line each.
-func usedText(names []string) []byte {
+func usedText(names []string) string {
 	raw := make([]string, len(names))
 	for i, name := range names {
-		raw[i] = string(literal(name))
+		raw[i] = jsonc.Quote(name)
 	}
 	if line := "[" + strings.Join(raw, ", ") + "]"; len(line) <= usedLine {
-		return []byte(line)
+		return line
 	}
-	return []byte("[\n  " + strings.Join(raw, ",\n  ") + "\n]")
-}
-
-// sound gives a text back if its entry of that name can be used.
-func sound(data []byte, name string) ([]byte, error) {
-	f, err := Parse("", data)
-	if err == nil {
-		_, err = f.Server(name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return data, nil
-}
-
-// bom is the byte order mark that some editors write.
-var bom = []byte("\ufeff")
-
-// An editor collects what is to change in the text of a servers file.
-type editor struct {
-	data      []byte
-	eol       string
-	servers   *hujson.Object // that holds the entries
-	serversAt *hujson.Value  // and where it stands
-	splices   []splice
-}
-
-// A splice puts text in the place of the bytes from at to end.
-type splice struct {
-	at, end int
-	text    []byte
-}
-
-// newEditor reads a servers file.
-func newEditor(data []byte) (*editor, error) {
-	if _, err := Parse("", data); err != nil {
-		return nil, err
-	}
-	e := &editor{data: data, eol: "\n"}
-	if before, _, ok := bytes.Cut(data, []byte("\n")); ok && bytes.HasSuffix(before, []byte("\r")) {
-		e.eol = "\r\n"
-	}
-	// In the place of the mark, space keeps the offsets those of the file.
-	text := append(bytes.Clone(data), '\n')
-	if bytes.HasPrefix(text, bom) {
-		copy(text, "   ")
-	}
-	root, err := hujson.Parse(text)
-	if err != nil {
-		return nil, syntaxError("", err)
-	}
-	e.serversAt = &root
-	e.servers = root.Value.(*hujson.Object)
-	if inner := memberOf(e.servers, hostRoot); inner != nil {
-		e.serversAt, e.servers = inner, inner.Value.(*hujson.Object)
-	}
-	return e, nil
-}
-
-// memberOf is the value of a name in an object; nil: there is none.
-func memberOf(object *hujson.Object, name string) *hujson.Value {
-	for i := range object.Members {
-		if decoded(object.Members[i].Name) == name {
-			return &object.Members[i].Value
-		}
-	}
-	return nil
-}
-
-// replace notes a splice. Splices are noted in the order of the file.
-func (e *editor) replace(at, end int, text []byte) {
-	e.splices = append(e.splices, splice{at, end, text})
-}
-
-// apply gives the text with all splices.
-func (e *editor) apply() []byte {
-	var out []byte
-	done := 0
-	for _, c := range e.splices {
-		out = append(append(out, e.data[done:c.at]...), c.text...)
-		done = c.end
-	}
-	return append(out, e.data[done:]...)
-}
-
-// add notes a new last member of an object that stands at a place. Comments
-// that follow the last member stay with it.
-func (e *editor) add(object *hujson.Object, at *hujson.Value, name string, value []byte) {
-	end := at.EndOffset - 1 // the closing brace
-	after := end - len(object.AfterExtra)
-	place := after + len(bytes.TrimRight(object.AfterExtra, " \t\r\n"))
-	comma := ""
-	if n := len(object.Members); n > 0 {
-		last := object.Members[n-1].Value
-		if last.AfterExtra != nil {
-			comma = ","
-		} else {
-			e.replace(last.EndOffset, last.EndOffset, []byte(","))
-		}
-	}
-	text := append(append(literal(name), ": "...), value...)
-	if len(object.Members) > 0 && !bytes.Contains(e.data[at.StartOffset:end], []byte("\n")) {
-		e.replace(place, place, append(indented(append([]byte(" "), text...), " ", ""), comma...))
-		return
-	}
-	around, unit := e.indentation(at.StartOffset), e.unit(object, at)
-	text = append(indented(append([]byte("\n"), text...), e.eol+e.within(object, around, unit), unit), comma...)
-	if len(object.Members) == 0 && !bytes.Contains(e.data[place:end], []byte("\n")) {
-		text = append(text, e.eol+around...)
-	}
-	e.replace(place, place, text)
-}
-
-// indented gives text of several lines, which are indented by two spaces, with
-// another line end, which may hold what begins each line, and another unit. No
-// string of JSON has a line end in it.
-func indented(text []byte, eol, unit string) []byte {
-	lines := strings.Split(string(text), "\n")
-	for i, line := range lines[1:] {
-		inner := strings.TrimLeft(line, " ")
-		lines[i+1] = strings.Repeat(unit, (len(line)-len(inner))/2) + inner
-	}
-	return []byte(strings.Join(lines, eol))
-}
-
-// indentation is the white space that begins the line of an offset.
-func (e *editor) indentation(at int) string {
-	line := bytes.TrimPrefix(e.data[bytes.LastIndexByte(e.data[:at], '\n')+1:], bom)
-	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
-}
-
-// ownLine is the indentation of the object's last member that begins a line.
-func ownLine(object *hujson.Object) (string, bool) {
-	for _, m := range slices.Backward(object.Members) {
-		extra := m.Name.BeforeExtra
-		if at := bytes.LastIndexByte(extra, '\n'); at >= 0 {
-			line := extra[at+1:]
-			return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))]), true
-		}
-	}
-	return "", false
-}
-
-// within is how the members of an object are indented.
-func (e *editor) within(object *hujson.Object, around, unit string) string {
-	if own, ok := ownLine(object); ok {
-		return own
-	}
-	return around + unit
-}
-
-// unit is by how much the members of an object are indented more than the line
-// of its brace; without a sign of it, as those of the whole file are.
-func (e *editor) unit(object *hujson.Object, at *hujson.Value) string {
-	own, ok := ownLine(object)
-	if unit, more := strings.CutPrefix(own, e.indentation(at.StartOffset)); ok && more && unit != "" {
-		return unit
-	}
-	if object != e.servers {
-		return e.unit(e.servers, e.serversAt)
-	}
-	return cmp.Or(e.indentation(at.StartOffset), "  ")
-}
-
-// literal is a text as a JSON string.
-func literal(text string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.Encode(text) // of a string, into memory: it cannot fail
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return "[\n  " + strings.Join(raw, ",\n  ") + "\n]"
 }
 
 // Replace puts a text in the place of the file at path, at once: a reader sees

@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"mcp-facade/facade/jsonc"
+
 	"github.com/tailscale/hujson"
 )
 
@@ -20,6 +22,7 @@ type File struct {
 	Flag     string   // " --config …", if a subcommand needs it to read this file
 	Warnings []string // what is wrong with the file and does not keep us from using it
 
+	root    []string // the keys that lead to the entries
 	entries []entry
 }
 
@@ -67,6 +70,9 @@ func (f *File) unknown(name string) error {
 	return &Error{Key: name, Err: fmt.Errorf("look up: %s", why), Hint: "mcp-facade servers" + f.Flag}
 }
 
+// bom is the byte order mark that some editors write.
+var bom = []byte("\ufeff")
+
 // maxBrackets bounds the objects and arrays of a file, and with them how deep
 // the parser, which calls itself for each level, can go.
 const maxBrackets = 100_000
@@ -74,13 +80,11 @@ const maxBrackets = 100_000
 // Parse reads a servers file. The path is for messages only. The error, an
 // *Error, is of the syntax or of the file as a whole.
 func Parse(path string, data []byte) (*File, error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	data = bytes.TrimPrefix(data, bom)
 	if err := readable(path, data); err != nil {
 		return nil, err
 	}
-	// A comment in the last line may lack its line end, which the parser wants.
-	data = append(bytes.Clone(data), '\n')
-	root, err := hujson.Parse(data)
+	root, err := jsonc.Parse(data)
 	if err != nil {
 		return nil, syntaxError(path, err)
 	}
@@ -148,7 +152,7 @@ type parser struct {
 func (p *parser) root(v hujson.Value) error {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
-		return p.fail(v, "want an object of servers, have "+typeName(v))
+		return p.fail(v, "want an object of servers, have "+jsonc.TypeName(v))
 	}
 	servers, err := p.hostServers(object)
 	if err != nil {
@@ -164,6 +168,7 @@ func (p *parser) root(v hujson.Value) error {
 		}
 	}
 	if servers != nil {
+		p.file.root = []string{hostRoot}
 		for _, m := range servers.Members {
 			p.entry(m, true)
 		}
@@ -183,7 +188,7 @@ func (p *parser) hostServers(root *hujson.Object) (*hujson.Object, error) {
 		}
 		object, ok := m.Value.Value.(*hujson.Object)
 		if !ok {
-			return nil, p.fail(m.Value, fmt.Sprintf("%q: want an object of servers, have %s", hostRoot, typeName(m.Value)))
+			return nil, p.fail(m.Value, fmt.Sprintf("%q: want an object of servers, have %s", hostRoot, jsonc.TypeName(m.Value)))
 		}
 		if found != nil {
 			return nil, p.fail(m.Name, fmt.Sprintf("%q: twice in this file", hostRoot))

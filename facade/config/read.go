@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"mcp-facade/facade/jsonc"
 )
 
 // The functions of this file read one kind of value each. They say what is
@@ -17,7 +19,7 @@ func (r *reader) text(v value) (string, bool) {
 	switch v.kind() {
 	case '"':
 	case '0', 't', 'f':
-		r.fail(v, "want a string, have %s; put it in quotes", typeName(v.Value))
+		r.fail(v, "want a string, have %s; put it in quotes", jsonc.TypeName(v.Value))
 		return "", false
 	default:
 		r.want(v, "a string")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"mcp-facade/facade/jsonc"
+
 	"github.com/tailscale/hujson"
 )
 
@@ -174,7 +176,7 @@ func (r *reader) elements(v value, want string) (elements []value, ok bool) {
 
 // want refuses a value of the wrong type.
 func (r *reader) want(v value, what string) {
-	r.fail(v, "want %s, have %s", what, typeName(v.Value))
+	r.fail(v, "want %s, have %s", what, jsonc.TypeName(v.Value))
 }
 
 // fail adds an error about a value.

@@ -37,22 +37,6 @@ func decoded(v hujson.Value) string {
 	return literal.String()
 }
 
-// typeName names the type of a value for "have …".
-func typeName(v hujson.Value) string {
-	switch v.Value.Kind() {
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	default:
-		return decoded(v) // null, true, false
-	}
-}
-
 // lineEnds gives the offset of each line's end.
 func lineEnds(data []byte) []int {
 	var ends []int

@@ -36,10 +36,9 @@ type span struct{ start, end int }
 // An edit sets or removes a member of a server.
 type edit struct {
 	path []string // below the server: {"command"}, {"env", "TOKEN"}; a table on the way is made if it is missing
-	// value is a string, a []string, a []Var (a table of strings), a literal (text
-	// in the format itself, copied as it is), or nil: the member goes, and nothing
-	// happens if it is not there. A member that is there keeps its place, a new one
-	// becomes the last of its table.
+	// value is a string, a []string, a literal (text in the format itself, copied as
+	// it is), or nil: the member goes, and nothing happens if it is not there. A
+	// member that is there keeps its place, a new one becomes the last of its table.
 	value any
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-facade/facade/jsonc"
+
 	"github.com/tailscale/hujson"
 )
 
@@ -117,7 +119,7 @@ func (d jsonDoc) members(v hujson.Value, path []string, key string) (all []hujso
 		if len(path) > 0 {
 			where = dotted(path)
 		}
-		return nil, d.fail(v.StartOffset, "%s: want an object, have %s", where, typeOf(v))
+		return nil, d.fail(v.StartOffset, "%s: want an object, have %s", where, jsonc.TypeName(v))
 	}
 	seen := make(map[string]bool, len(object.Members))
 	for _, m := range object.Members {
@@ -142,35 +144,16 @@ func keyOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).
 
 func isNull(v hujson.Value) bool { return v.Value.Kind() == 'n' }
 
-// typeOf names what a value is.
-func typeOf(v hujson.Value) string {
-	switch v.Value.Kind() {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case 'n':
-		return "null"
-	default:
-		return "true or false"
-	}
-}
-
 // maxDepth is how deep the objects and arrays of a file may stand in each other.
 // The parser calls itself for each level.
 const maxDepth = 2_000
 
-// parseJSON parses data. A comment in the last line may lack its line end, which
-// the parser wants.
+// parseJSON parses data.
 func parseJSON(data []byte) (hujson.Value, error) {
 	if line := tooDeep(data); line > 0 {
 		return hujson.Value{}, &syntaxError{line, fmt.Sprintf("more than %d brackets are open", maxDepth)}
 	}
-	root, err := hujson.Parse(append(slices.Clip(data), '\n'))
+	root, err := jsonc.Parse(data)
 	if err != nil {
 		return root, jsonError(data, err)
 	}

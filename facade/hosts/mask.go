@@ -3,6 +3,8 @@ package hosts
 import (
 	"slices"
 	"strings"
+
+	"mcp-facade/facade/jsonc"
 )
 
 // masked is the text of a server for a diff: without the values of variables and
@@ -81,7 +83,7 @@ func (m *masker) args(n *node) {
 
 func (m *masker) cover(n *node, text string) {
 	if n.end > n.start && text != n.value {
-		m.covers = append(m.covers, cover{n.span, quoted(text)})
+		m.covers = append(m.covers, cover{n.span, jsonc.Quote(text)})
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"mcp-facade/facade/jsonc"
 )
 
 // remote translates a server that has a URL.
@@ -15,9 +17,9 @@ func (t *translator) remote() error {
 	case hasURLSecret(t.entry.URL):
 		address = t.carry(t.entry.URL, "URL")
 	}
-	o := object{{"url", quoted(address)}}
+	o := object{{"url", jsonc.Quote(address)}}
 	if t.entry.Transport == "sse" {
-		o = append(o, pair{"transport", quoted("sse")})
+		o = append(o, pair{"transport", jsonc.Quote("sse")})
 	}
 	headers, err := t.headersOf()
 	if err != nil {
@@ -56,13 +58,13 @@ func isWeb(address string) bool {
 func (t *translator) headersOf() (object, error) {
 	var o object
 	for _, h := range t.entry.Headers {
-		o = append(o, pair{h.Name, quoted(t.header(h))})
+		o = append(o, pair{h.Name, jsonc.Quote(t.header(h))})
 	}
 	byName := func(header, lead, variable string) error {
 		if variableOf(variable) != strings.ToUpper(variable) || variable == "" {
 			return fmt.Errorf("header %q: want the name of a variable", header)
 		}
-		o = append(o, pair{header, quoted(lead + "${" + variable + "}")})
+		o = append(o, pair{header, jsonc.Quote(lead + "${" + variable + "}")})
 		if !t.hasEnv(variable) {
 			t.Translation.pass = append(t.Translation.pass, variable)
 		}
@@ -110,10 +112,10 @@ func (t *translator) oauth() (string, error) {
 		switch kid.key {
 		case "enabled":
 		case "clientId", "client_id", "CLIENT_ID":
-			o = append(o, pair{"clientId", quoted(t.text(kid.value, "CLIENT_ID"))})
+			o = append(o, pair{"clientId", jsonc.Quote(t.text(kid.value, "CLIENT_ID"))})
 		case "clientSecret", "client_secret", "CLIENT_SECRET":
 			name := strings.Trim(t.carry(kid.value, "CLIENT_SECRET"), "${}")
-			o = append(o, pair{"clientSecretFrom", quoted("env:" + name)})
+			o = append(o, pair{"clientSecretFrom", jsonc.Quote("env:" + name)})
 		case "scopes", "scope":
 			scopes := kid.texts()
 			if kid.kind == text {

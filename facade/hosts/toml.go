@@ -179,15 +179,6 @@ func tomlOf(value any) string {
 			items[i] = tomlString(item)
 		}
 		return "[" + strings.Join(items, ", ") + "]"
-	case []Var:
-		items := make([]string, len(value))
-		for i, v := range value {
-			items[i] = tomlKey(v.Name) + " = " + tomlString(v.Value)
-		}
-		if len(items) == 0 {
-			return "{}"
-		}
-		return "{ " + strings.Join(items, ", ") + " }"
 	default:
 		return string(value.(literal))
 	}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mcp-facade/facade/jsonc"
 )
 
 // Translate says what becomes of an entry. The error, an *Error, says why it
@@ -133,7 +135,7 @@ func (t *translator) filters() error {
 // process translates a server that is a process. Its variables and its folder
 // stay where they are: we hand on what we get.
 func (t *translator) process() {
-	o := object{{"command", quoted(t.text(t.entry.Command, "COMMAND"))}}
+	o := object{{"command", jsonc.Quote(t.text(t.entry.Command, "COMMAND"))}}
 	var args []string
 	before := ""
 	for i, arg := range t.entry.Args {
@@ -178,7 +180,7 @@ func (o object) bytes() []byte { return []byte(o.indented("")) }
 func (o object) indented(outer string) string {
 	lines := make([]string, len(o))
 	for i, p := range o {
-		lines[i] = "\n" + outer + "  " + quoted(p.key) + ": " + p.raw
+		lines[i] = "\n" + outer + "  " + jsonc.Quote(p.key) + ": " + p.raw
 	}
 	return "{" + strings.Join(lines, ",") + "\n" + outer + "}"
 }
