@@ -49,7 +49,7 @@
 //	compact         →
 //	files           →
 //	facade/config   → facade/jsonc files
-//	facade/hosts    → facade/jsonc files
+//	facade/hosts    → facade/config facade/jsonc files
 //	facade/jsonc    →
 //	facade/ledger   → files
 //	facade/wire     →

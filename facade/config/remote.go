@@ -101,7 +101,7 @@ func (x *expansion) header(r *Remote, h Var) {
 	if why := wrongHeaderValue(value); why != "" {
 		x.fail(key, why, fmt.Sprintf("correct the value of ${%s}", strings.Join(names, "}, ${")))
 	}
-	if len(names) > 0 || namesSecret(h.Name) || isToken(value) {
+	if len(names) > 0 || NamesSecret(h.Name) || IsToken(value) {
 		x.secrets.configured(h.Name, value)
 	}
 	r.Variables = append(r.Variables, names...)

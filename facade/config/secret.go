@@ -35,7 +35,7 @@ func Secrets(environ []string) []string {
 // configured adds the value of a variable that the servers file, or another
 // file that it names, gives to the child.
 func (s secrets) configured(name, value string) {
-	if isPublic(value) && !namesSecret(name) {
+	if isPublic(value) && !NamesSecret(name) {
 		return
 	}
 	s.add(name, value)
@@ -45,7 +45,7 @@ func (s secrets) configured(name, value string) {
 // it, says that it is secret.
 func (s secrets) inherited(name, value string) {
 	s.passwords(value)
-	if namesSecret(name) {
+	if NamesSecret(name) {
 		s.add(name, value)
 	}
 }
@@ -55,13 +55,13 @@ func (s secrets) inherited(name, value string) {
 func (s secrets) add(name, value string) {
 	s.passwords(value)
 	least := minSecret
-	if namesSecret(name) {
+	if NamesSecret(name) {
 		least = minNamedSecret
 	}
 	if len(value) >= least {
 		s[value] = true
 	}
-	if scheme, token, ok := strings.Cut(value, " "); ok && len(token) >= minSecret && (isScheme(scheme) || namesSecret(name)) {
+	if scheme, token, ok := strings.Cut(value, " "); ok && len(token) >= minSecret && (isScheme(scheme) || NamesSecret(name)) {
 		s[token] = true
 		s.basic(token)
 	}
@@ -97,7 +97,7 @@ func (s secrets) url(u *url.URL, text string) {
 // or it itself says that it is secret.
 func (s secrets) token(name, value string) {
 	for _, v := range []string{value, unescaped(value)} {
-		if namesSecret(name) || isToken(v) {
+		if NamesSecret(name) || IsToken(v) {
 			s.add(name, v)
 		}
 	}
@@ -173,26 +173,25 @@ func (s secrets) list() []string {
 	return values
 }
 
-// secretWords are parts of the names of variables and flags whose values are
-// credentials.
+// secretWords are parts of the names of variables, flags and headers whose
+// values are credentials.
 const secretWords = "key token secret pass auth credential cookie dsn bearer jwt connection-string connection_string connectionstring"
 
 // secretEnds end such names, and are too common inside of others (PATH, PWD).
-const secretEnds = "_pwd _pat _pw -pwd -pat _pin"
+const secretEnds = "_pwd _pat _pw _pin -pwd -pat -pw -pin"
 
-func namesSecret(name string) bool {
+// NamesSecret reports whether a variable, a flag or a header of that name holds a
+// credential.
+func NamesSecret(name string) bool {
 	name = strings.ToLower(name)
-	for _, w := range strings.Fields(secretWords) {
-		if strings.Contains(name, w) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(strings.Fields(secretEnds), func(end string) bool { return strings.HasSuffix(name, end) })
+	contains := func(word string) bool { return strings.Contains(name, word) }
+	ends := func(end string) bool { return strings.HasSuffix(name, end) }
+	return slices.ContainsFunc(strings.Fields(secretWords), contains) || slices.ContainsFunc(strings.Fields(secretEnds), ends)
 }
 
-// isToken reports whether a value looks like one that a machine made to be kept
+// IsToken reports whether a value looks like one that a machine made to be kept
 // secret: long, in one piece, of letters and at least two digits.
-func isToken(value string) bool {
+func IsToken(value string) bool {
 	letters, digits := 0, 0
 	for _, c := range value {
 		switch {

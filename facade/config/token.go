@@ -128,7 +128,7 @@ func isInline(name, value string) bool {
 	if variables(value) != nil || isPublic(token) || strings.Contains(token, "://") {
 		return false
 	}
-	return isToken(token) && (namesSecret(name) || HasTokenPrefix(token))
+	return IsToken(token) && (NamesSecret(name) || HasTokenPrefix(token))
 }
 
 // tokenPrefixes are what the tokens of well-known services begin with.

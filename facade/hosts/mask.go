@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-facade/facade/config"
 	"mcp-facade/facade/jsonc"
 )
 
@@ -39,7 +40,7 @@ type masker struct {
 
 // member covers what is secret in a member of a server, or in all of it.
 func (m *masker) member(n *node, all bool) {
-	all = all || m.isSecretTable(n) || n.kind != list && namesSecret(n.key) && !strings.HasSuffix(n.key, "_env_var")
+	all = all || m.isSecretTable(n) || n.kind != list && config.NamesSecret(n.key) && !strings.HasSuffix(n.key, "_env_var")
 	switch {
 	case n.kind == list && !all && slices.Contains([]string{"args", "command"}, n.key):
 		m.args(n)
