@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"mcp-facade/catalog"
 )
@@ -34,8 +35,9 @@ func checkDisk(c *checkup) (all []finding) {
 	return all
 }
 
-// folderName is how the folder of an upstream is named.
-var folderName = regexp.MustCompile(`^[a-z0-9-]+-[0-9a-f]{16}$`)
+// folderName is how the folder of an upstream is named. It is compiled when it is
+// needed, so that no start of a server pays for it.
+var folderName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9-]+-[0-9a-f]{16}$`) })
 
 // left adds to a finding what it is to say of the folders of the cache that no
 // entry of the file has. Those of the state are no concern: what the user has
@@ -57,7 +59,7 @@ func (c *checkup) left(f *finding, key []byte) {
 	size := int64(0)
 	for _, entry := range entries {
 		path := filepath.Join(c.cacheDir, entry.Name())
-		if entry.IsDir() && folderName.MatchString(entry.Name()) && !used[path] {
+		if entry.IsDir() && folderName().MatchString(entry.Name()) && !used[path] {
 			stray = append(stray, path)
 			size += treeSize(path)
 		}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"mcp-facade/catalog"
@@ -224,18 +225,19 @@ func hasRootUnion(tool gjson.Result) bool {
 	return tool.Get("inputSchema.anyOf").Exists() || tool.Get("inputSchema.oneOf").Exists()
 }
 
+// These are compiled when they are needed, so that no start of a server pays for it.
 var (
-	goodKey  = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
-	goodName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	goodKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]+$`) })
+	goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 )
 
-func hasOddName(tool gjson.Result) bool { return !goodName.MatchString(tool.Get("name").Str) }
+func hasOddName(tool gjson.Result) bool { return !goodName().MatchString(tool.Get("name").Str) }
 
 // hasOddProperty looks at the root: what is below, no host was seen to check.
 func hasOddProperty(tool gjson.Result) bool {
 	odd := false
 	tool.Get("inputSchema.properties").ForEach(func(k, _ gjson.Result) bool {
-		odd = odd || !goodKey.MatchString(k.Str)
+		odd = odd || !goodKey().MatchString(k.Str)
 		return !odd
 	})
 	return odd
