@@ -6,6 +6,7 @@ package catalog
 import (
 	"fmt"
 	"strings"
+	"unsafe"
 
 	"mcp-facade/compact"
 
@@ -101,7 +102,7 @@ type builder struct {
 }
 
 func (b *builder) addPage(number int, page []byte) {
-	list := gjson.ParseBytes(page).Get("tools")
+	list := gjson.Parse(view(page)).Get("tools")
 	if !list.IsArray() {
 		b.warn("page %d of the list holds no array of tools", number)
 		return
@@ -206,8 +207,11 @@ func span(page []byte, v gjson.Result) []byte {
 	return page[v.Index:end:end]
 }
 
+// view is b, which nobody changes, as a string that shares its memory.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
 // text is a decoded string, or "" for another type. It is a copy, so that a
-// name does not hold on to a page's second life as a string.
+// name does not hold on to a page.
 func text(v gjson.Result) string {
 	if v.Type != gjson.String {
 		return ""

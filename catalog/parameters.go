@@ -31,7 +31,7 @@ type subschema struct {
 
 func (p *parameters) read(schema []byte) {
 	p.left, p.enums, p.queue = maxParameterWords, maxEnumWords, p.queue[:0]
-	p.later(gjson.ParseBytes(schema), 0)
+	p.later(gjson.Parse(view(schema)), 0)
 	for i := 0; i < len(p.queue) && p.left > 0; i++ {
 		p.object(p.queue[i])
 	}
