@@ -22,7 +22,7 @@ func Outline(schema []byte, tokens int) string {
 		{deep: 6, wide: 1000}, {deep: 5, wide: 1000}, {deep: 4, wide: 1000}, {deep: 6, wide: 12}, {deep: 5, wide: 10}, {deep: 4, wide: 10},
 		{deep: 4, wide: 8}, {deep: 3, wide: 10}, {deep: 3, wide: 6}, {deep: 2, wide: 10}, {deep: 2, wide: 5}, {deep: 1, wide: 12},
 	} {
-		o.typer = typer{root: gjson.ParseBytes(schema), work: maxWork * len(schema)}
+		o.typer = typer{root: gjson.Parse(view(schema)), work: maxWork * len(schema)}
 		if text := o.object(o.root, 1); text != "" && Tokens([]byte(text)) <= tokens {
 			return text
 		}

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"slices"
+	"unsafe"
 
 	"github.com/tidwall/gjson"
 )
@@ -26,9 +27,12 @@ func parseObject(raw []byte) (gjson.Result, bool) {
 	if tooDeep(raw) || !gjson.ValidBytes(raw) {
 		return gjson.Result{}, false
 	}
-	v := gjson.ParseBytes(raw)
+	v := gjson.Parse(view(raw))
 	return v, v.IsObject()
 }
+
+// view is b as a string that shares its memory: what is made of it must be a copy.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // tooDeep reports whether raw nests deeper than maxDepth. It looks at every
 // byte and keeps no stack, so it may be asked before anything recursive is.

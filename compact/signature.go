@@ -58,7 +58,7 @@ func SignatureWith(first []string, name string, schema []byte, description strin
 	s.shown = shownOf(s.required(), len(s.params), len(first))
 	line = s.fit()
 	for _, p := range s.params[s.shown:] {
-		hidden = append(hidden, p.key)
+		hidden = append(hidden, strings.Clone(p.key))
 	}
 	return line, hidden
 }
@@ -181,7 +181,7 @@ func (s *signature) String() string {
 // parametersOf returns the parameters that schema declares, required first. It
 // does not ask whether schema is valid: of what is not, it makes something.
 func parametersOf(schema []byte, first []string) []parameter {
-	root := gjson.ParseBytes(schema)
+	root := gjson.Parse(view(schema))
 	if !root.IsObject() {
 		return nil
 	}
