@@ -110,7 +110,7 @@ func (w *stemmed) region(from int) int {
 // one must come before one that it ends in.
 func (w *stemmed) ends(endings ...string) bool {
 	for _, e := range endings {
-		if at := w.n - len(e); at >= 0 && string(w.letters[at:w.n]) == e {
+		if at := w.n - len(e); at >= 0 && w.letters[at] == e[0] && string(w.letters[at:w.n]) == e {
 			w.cut = at
 			return true
 		}
