@@ -89,8 +89,11 @@ func (e *env) accepted(s *config.Server, key []byte) *catalog.Accepted {
 	if key == nil {
 		return nil
 	}
-	dir := catalog.IdentityDir(e.stateDir, s.Name, s.Identity(e.environ), key)
-	return catalog.OpenAccepted(filepath.Join(dir, "accepted"))
+	path := filepath.Join(catalog.IdentityDir(e.stateDir, s.Name, s.Identity(e.environ), key), "accepted")
+	if s.Path == "" { // it has no name of its own
+		return catalog.OpenAccepted(path)
+	}
+	return catalog.OpenInherited(path)
 }
 
 // printChange shows a change to a person: of a tool that was accepted otherwise,

@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mcp-facade/files"
 
@@ -21,25 +23,33 @@ import (
 
 // Accepted is the file of an upstream's tools as its user has accepted them. Its
 // methods may be called concurrently, and several processes may share the file.
-type Accepted struct{ path string }
+type Accepted struct {
+	path     string
+	inherits bool // from the server of that name, while nothing is accepted
+}
 
 // OpenAccepted is that file, which is made with the first acceptance, for us
 // alone, in a folder of its own.
-func OpenAccepted(path string) *Accepted { return &Accepted{path} }
+func OpenAccepted(path string) *Accepted { return &Accepted{path: path} }
+
+// OpenInherited is OpenAccepted in an [IdentityDir]: until something is accepted
+// there, the newest file of the server of that name counts, whatever its identity
+// was. A new token, version or address is no reason to believe what is listed.
+func OpenInherited(path string) *Accepted { return &Accepted{path, true} }
 
 // Revision names what is accepted: it is another one after each acceptance of
 // other tools, and "" while nothing is accepted. Little is read for it.
 func (a *Accepted) Revision() (string, error) {
-	f, err := a.open()
+	f, _, err := a.open()
 	if f == nil {
 		return "", err
 	}
 	defer f.Close()
 	head := make([]byte, len(acceptedHead)+2*sha256.Size+1)
 	if _, err := io.ReadFull(f, head); err != nil {
-		return "", a.damaged()
+		return "", damaged(f.Name())
 	}
-	return a.revision(head)
+	return revisionIn(f.Name(), head)
 }
 
 // IsEmpty reports whether nothing is accepted yet; true of nil.
@@ -54,7 +64,7 @@ func (a *Accepted) IsEmpty() bool {
 // Load is what is accepted; nil, without an error, while nothing is. A file that
 // is damaged, or that others could have written, is an error that names it.
 func (a *Accepted) Load() (*Acceptance, error) {
-	f, err := a.open()
+	f, inherited, err := a.open()
 	if f == nil {
 		return nil, err
 	}
@@ -63,7 +73,12 @@ func (a *Accepted) Load() (*Acceptance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.parse(data)
+	is, err := parseAccepted(f.Name(), data)
+	if err != nil {
+		return nil, err
+	}
+	is.Inherited = inherited
+	return is, nil
 }
 
 // First accepts tools if nothing is accepted yet, and returns what is accepted
@@ -129,11 +144,26 @@ func (a *Accepted) locked(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-// open opens the file; nil, without an error, if there is none.
-func (a *Accepted) open() (io.ReadCloser, error) {
-	err := files.CheckDir(filepath.Dir(a.path))
+// open opens the file, or the one that is inherited; nil, without an error, if
+// there is neither.
+func (a *Accepted) open() (f *os.File, inherited bool, err error) {
+	f, err = openAccepted(a.path)
+	if f != nil || err != nil || !a.inherits {
+		return f, false, err
+	}
+	path, err := a.ancestor()
+	if path == "" {
+		return nil, false, err
+	}
+	f, err = openAccepted(path)
+	return f, true, err
+}
+
+// openAccepted opens a file of that kind; nil, without an error, if there is none.
+func openAccepted(path string) (*os.File, error) {
+	err := files.CheckDir(filepath.Dir(path))
 	if err == nil {
-		f, _, failed := files.Open(a.path)
+		f, _, failed := files.Open(path)
 		if failed == nil {
 			return f, nil
 		}
@@ -145,6 +175,28 @@ func (a *Accepted) open() (io.ReadCloser, error) {
 	return nil, err
 }
 
+// ancestor is the newest file of the server's other identities, "" if there is
+// none.
+func (a *Accepted) ancestor() (path string, err error) {
+	dir, name := filepath.Split(a.path)
+	root, own := filepath.Split(filepath.Clean(dir))
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	var newest time.Time
+	for _, entry := range entries {
+		other := filepath.Join(root, entry.Name(), name)
+		if !sameServer(entry.Name(), own) {
+			continue
+		}
+		if info, err := os.Lstat(other); err == nil && info.ModTime().After(newest) {
+			path, newest = other, info.ModTime()
+		}
+	}
+	return path, err
+}
+
 // The file begins with acceptedHead and the revision, the SHA-256 of all that
 // follows on the next lines: a tool each, as it was listed, of which only what is
 // heeded is kept.
@@ -153,35 +205,35 @@ const (
 	maxAccepted  = 128 << 20
 )
 
-func (a *Accepted) damaged() error {
-	return fmt.Errorf("%s holds no accepted tools that this version reads: it is damaged, or another version's", a.path)
+func damaged(path string) error {
+	return fmt.Errorf("%s holds no accepted tools that this version reads: it is damaged, or another version's", path)
 }
 
-// revision reads the first line of the file.
-func (a *Accepted) revision(data []byte) (string, error) {
+// revisionIn reads the first line of the file.
+func revisionIn(path string, data []byte) (string, error) {
 	line, _, whole := bytes.Cut(data, []byte("\n"))
 	sum, ours := bytes.CutPrefix(line, []byte(acceptedHead))
 	if !whole || !ours || len(sum) != 2*sha256.Size {
-		return "", a.damaged()
+		return "", damaged(path)
 	}
 	return string(sum), nil
 }
 
-func (a *Accepted) parse(data []byte) (*Acceptance, error) {
-	revision, err := a.revision(data)
+func parseAccepted(path string, data []byte) (*Acceptance, error) {
+	revision, err := revisionIn(path, data)
 	if err != nil {
 		return nil, err
 	}
 	_, body, _ := bytes.Cut(data, []byte("\n"))
 	if len(data) > maxAccepted || checksum(body) != revision {
-		return nil, a.damaged()
+		return nil, damaged(path)
 	}
 	is := &Acceptance{Revision: revision, forms: map[string][]Tool{}}
 	for line := range bytes.Lines(body) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		v := gjson.ParseBytes(line)
 		if !gjson.ValidBytes(line) || !v.IsObject() {
-			return nil, a.damaged()
+			return nil, damaged(path)
 		}
 		is.add(parseTool(line, v))
 	}
@@ -240,8 +292,9 @@ func appendHeeded(b []byte, raw []byte) []byte {
 // lists to different hosts may differ, so a tool may have several forms. A nil
 // one has none.
 type Acceptance struct {
-	Revision string
-	forms    map[string][]Tool // by name
+	Revision  string
+	Inherited bool              // it is of the server under another identity
+	forms     map[string][]Tool // by name
 }
 
 // add keeps a form of a tool, unless it is there already.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // toolsOf are the tools of raw objects, in a page of their own each, so that a
@@ -113,6 +114,56 @@ func TestAccepted(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 && os.PathSeparator == '/' {
 		t.Errorf("the file: %v, %v", info.Mode(), err)
+	}
+}
+
+// What counts of a server of which nothing is accepted under its identity.
+func TestInheritedAcceptance(t *testing.T) {
+	root := t.TempDir()
+	path := func(server, identity string) string {
+		return filepath.Join(IdentityDir(root, server, []byte(identity), []byte("key")), "accepted")
+	}
+	now := time.Now()
+	for i, was := range []struct{ server, identity, tool string }{
+		{"acme", "1", "old"}, {"acme", "2", "new"}, {"acme-2", "1", "other"}, {"acm", "1", "other"}, {"bcme", "1", "other"},
+	} {
+		file := path(was.server, was.identity)
+		if err := OpenAccepted(file).Accept(t.Context(), toolsOf(`{"name":"`+was.tool+`"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, now, now.Add(time.Duration(i)*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := OpenInherited(path("acme", "3"))
+	is, err := a.First(t.Context(), toolsOf(`{"name":"wipe"}`))
+	if err != nil || !is.Inherited || len(is.Tools()) != 1 || is.Forms("new") == nil {
+		t.Fatalf("First = %+v, %v; want what was accepted last", is, err)
+	}
+	if revision, err := a.Revision(); err != nil || revision != is.Revision || a.IsEmpty() {
+		t.Errorf("Revision = %q, %v; want %q", revision, err, is.Revision)
+	}
+	if is, err := OpenInherited(path("acme", "1")).Load(); err != nil || is.Inherited || is.Forms("old") == nil {
+		t.Errorf("of its own identity: %+v, %v", is, err)
+	}
+	if is, err := OpenInherited(path("umbrella", "1")).Load(); is != nil || err != nil {
+		t.Errorf("of another server: %+v, %v", is, err)
+	}
+	if is, err := OpenAccepted(path("acme", "3")).Load(); is != nil || err != nil {
+		t.Errorf("without a name of its own: %+v, %v", is, err)
+	}
+	if is, err := a.Add(t.Context(), toolsOf(`{"name":"more"}`)); err != nil || is.Inherited || len(is.Tools()) != 2 {
+		t.Errorf("Add = %+v, %v; want its own from now on", is, err)
+	}
+	if err := os.WriteFile(path("acme", "3"), []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	later := now.Add(time.Hour)
+	if err := os.Chtimes(path("acme", "3"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	if is, err := OpenInherited(path("acme", "4")).Load(); err == nil || !strings.Contains(err.Error(), path("acme", "3")) {
+		t.Errorf("of a damaged one: %+v, %v", is, err)
 	}
 }
 

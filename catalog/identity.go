@@ -24,8 +24,18 @@ const keySize = 32
 func IdentityDir(root, server string, identity, key []byte) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(identity)
-	sum := hex.EncodeToString(mac.Sum(nil)[:8])
+	sum := hex.EncodeToString(mac.Sum(nil)[:identitySize])
 	return filepath.Join(root, clean(server, "server")+"-"+sum)
+}
+
+// identitySize is how much of the HMAC is in the name of a folder, in bytes.
+const identitySize = 8
+
+// sameServer reports whether two folders are, as far as their names tell, of one
+// server.
+func sameServer(a, b string) bool {
+	server := len(b) - 2*identitySize
+	return server > 0 && len(a) == len(b) && a[:server] == b[:server]
 }
 
 // LoadKey reads the user's key for [IdentityDir] from the file at path, and

@@ -57,7 +57,8 @@ func (f *Facade) standing(c *catalog.Catalog) *standing {
 // judged compares tools that the upstream has just listed for a view with what is
 // accepted of them. The first listing of all is accepted by itself. So are tools
 // that are new with the first one of a view, as a host that can do more may be
-// listed more, unless what destroys runs only as it was accepted.
+// listed more, unless what destroys runs only as it was accepted, or the server was
+// another one.
 func (f *Facade) judged(ctx context.Context, v *view, c *catalog.Catalog) *standing {
 	is, err := f.accepted()
 	f.mu.Lock()
@@ -67,7 +68,7 @@ func (f *Facade) judged(ctx context.Context, v *view, c *catalog.Catalog) *stand
 	defer cancel()
 	switch {
 	case err != nil || len(c.Tools()) == 0:
-	case !known && !f.blocks():
+	case !known && !f.blocks() && (is == nil || !is.Inherited):
 		is, err = f.o.Accepted.Add(ctx, c.Tools())
 	case is == nil:
 		is, err = f.o.Accepted.First(ctx, c.Tools())
