@@ -355,7 +355,7 @@ func checkDrift(p *subject) []finding {
 		return []finding{{Level: levelWarning, What: d.err.Error(), Why: "nobody knows what has changed since", Do: refresh + " --accept"}}
 	case len(d.held) > 0:
 		return []finding{{Level: levelWarning, What: are(len(d.held), "tool") + " withheld by \"drift\": " + d.heldNames(),
-			Why: "what destroys has changed or is new since you accepted the tools", Do: look}}
+			Why: "since you accepted the tools, " + grave, Do: look}}
 	case len(d.news) > 0:
 		return []finding{{Level: levelNote, What: "not as you have accepted it: " + d.newNames(), Why: "what a tool says of itself is read by the model", Do: look}}
 	}

@@ -57,14 +57,17 @@ func (d drift) notes() []string {
 		}
 		return []string{why + look}
 	case len(d.held) > 0:
-		return []string{fmt.Sprintf("%s withheld by \"drift\": what destroys has changed or is new since you accepted %s's tools (%s)%s",
-			are(len(d.held), "tool"), d.server, d.heldNames(), look)}
+		return []string{fmt.Sprintf("%s withheld by \"drift\": since you accepted %s's tools, %s (%s)%s",
+			are(len(d.held), "tool"), d.server, grave, d.heldNames(), look)}
 	case len(d.news) > 0:
 		return []string{fmt.Sprintf("%s not as you accepted %s's tools (%s)%s",
 			are(len(d.news), "tool"), d.server, d.newNames(), look)}
 	}
 	return nil
 }
+
+// grave is what has happened to tools that are withheld.
+const grave = "what destroys has changed or is new, or what only read no longer says so"
 
 // are is a number of things, and that they are.
 func are(n int, thing string) string {

@@ -43,7 +43,7 @@ func (f *Facade) changes(before *catalog.Acceptance, listed []catalog.Tool, all 
 		case before != nil:
 			c.Parts = wholeParts(t)
 		}
-		c.Withheld = f.blocks() && before != nil && !c.Hidden && f.everDestroys(t, before.Forms(t.Name))
+		c.Withheld = f.blocks() && before != nil && !c.Hidden && f.isGrave(t, before.Forms(t.Name))
 		changes = append(changes, c)
 	}
 	for _, t := range before.Tools() {

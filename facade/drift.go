@@ -24,7 +24,8 @@ type standing struct {
 	unknown  error             // why nothing could be compared
 }
 
-// blocks reports whether what destroys runs only as it was accepted.
+// blocks reports whether what destroys, or no longer only reads, runs only as it
+// was accepted.
 func (f *Facade) blocks() bool { return f.o.Server.Drift == "block" }
 
 // errUnkept is why nothing can be compared without a file to compare with.
@@ -98,7 +99,7 @@ func (f *Facade) compared(c *catalog.Catalog, is *catalog.Acceptance, err error)
 		if !known {
 			s.added++
 		}
-		if f.blocks() && f.everDestroys(t, is.Forms(was.Name)) {
+		if f.blocks() && f.isGrave(t, is.Forms(was.Name)) {
 			s.hold(t.Name, driftOf(parts, known))
 		}
 	}
@@ -136,10 +137,15 @@ func (s *standing) hold(tool, why string) {
 	s.held[tool] = why
 }
 
-// everDestroys reports whether a tool destroys or did so in a form that was
-// accepted: one that loses its mark does not become harmless by that.
-func (f *Facade) everDestroys(t catalog.Tool, forms []catalog.Tool) bool {
-	return slices.ContainsFunc(append([]catalog.Tool{t}, forms...), func(form catalog.Tool) bool { return f.effectOf(form) == destroys })
+// isGrave reports whether a change of a tool from the forms that were accepted may
+// do harm: it destroys or did so in one of them, as it does not become harmless by
+// the loss of a mark, or it only read in one of them and does no longer.
+func (f *Facade) isGrave(t catalog.Tool, forms []catalog.Tool) bool {
+	now := f.effectOf(t)
+	return now == destroys || slices.ContainsFunc(forms, func(form catalog.Tool) bool {
+		was := f.effectOf(form)
+		return was == destroys || was == reads && now != reads
+	})
 }
 
 // saysReads reports whether the config says that a tool only reads.
