@@ -63,8 +63,9 @@ func isTooLong(name string) bool {
 
 // meant are the tools of the catalog that a name may mean: the one of that
 // name; failing that, those of which a host or a model may have made it. They are
-// foreign if what stands before may be another server.
-func meant(own []string, s *surface, m *memo, name string) (tools []string, foreign bool) {
+// foreign if what stands before may be another server. A name that is rather that of
+// a tool that is hidden or withheld means none.
+func (f *Facade) meant(own []string, s *surface, m *memo, name string) (tools []string, foreign bool) {
 	name = strings.TrimSpace(name)
 	if isTooLong(name) {
 		return nil, false
@@ -77,12 +78,34 @@ func meant(own []string, s *surface, m *memo, name string) (tools []string, fore
 		if !isSpecial(tag) && !swallowed(name).Exists() {
 			return nil, false
 		}
-		return meant(own, s, m, bare)
+		return f.meant(own, s, m, bare)
+	}
+	if f.keepsBack(s, append([]string{name}, unprefixed(own, name, folded.foreign)...)) {
+		return nil, false
 	}
 	if tools = folded.find(unprefixed(own, name, nil)); tools == nil {
 		tools, foreign = folded.find(unprefixed(own, name, folded.foreign)), true
 	}
 	return tools, foreign && tools != nil
+}
+
+// keepsBack reports whether the first of some names that is one of a tool is that of
+// a hidden or withheld one.
+func (f *Facade) keepsBack(s *surface, names []string) bool {
+	for _, name := range names {
+		if _, ok := s.names().upstream(name); ok {
+			return false
+		}
+		if f.hidden(name) {
+			return true
+		}
+		for tool := range s.held() {
+			if fold(tool) == fold(name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // find are the tools that some names are those of.

@@ -55,7 +55,7 @@ const maxDescribed = 20
 
 // described is the tool that a name means.
 func (f *Facade) described(v *view, s *surface, c *catalog.Catalog, name string) (catalog.Tool, error) {
-	switch all, _ := meant(f.ownNames(v), s, f.memoOf(c), name); len(all) {
+	switch all, _ := f.meant(f.ownNames(v), s, f.memoOf(c), name); len(all) {
 	case 0:
 		return catalog.Tool{}, f.unknown(v, name)
 	case 1:

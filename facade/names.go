@@ -14,9 +14,11 @@ import (
 type names struct {
 	shown map[string]string   // by the name that the host is shown
 	fold  map[string][]string // by the lower-case name
+	held  map[string]bool     // the lower-case names of tools that are withheld
 }
 
-// upstream returns the upstream's spelling of a tool's name.
+// upstream returns the upstream's spelling of a tool's name. One that may be that of
+// a tool that is withheld is not taken for another one.
 func (n *names) upstream(name string) (string, bool) {
 	if up, ok := n.shown[name]; ok {
 		return up, true
@@ -25,14 +27,17 @@ func (n *names) upstream(name string) (string, bool) {
 	if slices.Contains(candidates, name) {
 		return name, true
 	}
-	if len(candidates) == 1 {
+	if len(candidates) == 1 && !n.held[strings.ToLower(name)] {
 		return candidates[0], true
 	}
 	return "", false
 }
 
-func openNames(stored gjson.Result) *names {
-	n := &names{map[string]string{}, map[string][]string{}}
+func openNames(stored gjson.Result, held map[string]string) *names {
+	n := &names{map[string]string{}, map[string][]string{}, map[string]bool{}}
+	for tool := range held {
+		n.held[strings.ToLower(tool)] = true
+	}
 	stored.ForEach(func(up, shown gjson.Result) bool {
 		n.shown[shown.Str] = up.Str
 		low := strings.ToLower(up.Str)
@@ -95,7 +100,7 @@ func (s *surface) metaTool(name string) string {
 	if kind := s.meta[name]; kind != "" {
 		return kind
 	}
-	if _, theirs := s.names().upstream(name); theirs {
+	if _, theirs := s.names().upstream(name); theirs || s.held()[name] != "" {
 		return ""
 	}
 	for shown, kind := range s.meta {

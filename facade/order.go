@@ -56,7 +56,7 @@ func (r *reader) tools(name string) (tools []string, exact bool) {
 	_, exact = r.s.names().upstream(name)
 	if r.memo != nil {
 		var foreign bool
-		tools, foreign = meant(r.own, r.s, r.memo, name)
+		tools, foreign = r.f.meant(r.own, r.s, r.memo, name)
 		tools = slices.DeleteFunc(tools, func(tool string) bool { return foreign && !r.reads(tool) })
 	}
 	if len(tools) == 0 && r.blind && r.meta(name) == "" {

@@ -87,7 +87,7 @@ func (f *Facade) unknown(v *view, name string) error {
 // like what is left of it without a prefix or a tag.
 func (f *Facade) near(own []string, s *surface, c *catalog.Catalog, name string) (names []string) {
 	bare, _ := cutTag(name)
-	if names, _ = meant(own, s, f.memoOf(c), bare); names != nil {
+	if names, _ = f.meant(own, s, f.memoOf(c), bare); names != nil {
 		return names
 	}
 	tried := append([]string{bare}, unprefixed(own, bare, serverEnds())...)

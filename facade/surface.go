@@ -45,7 +45,7 @@ type surface struct {
 // openSurface reads what render has made.
 func openSurface(stored []byte) *surface {
 	s := &surface{json: stored, meta: map[string]string{}, kind: map[string]string{}}
-	s.names = func() *names { return openNames(gjson.Result{}) }
+	s.names = func() *names { return openNames(gjson.Result{}, nil) }
 	s.effects = func() map[string]effect { return nil }
 	s.held = func() map[string]string { return nil }
 	gjson.ParseBytes(stored).ForEach(func(key, v gjson.Result) bool {
@@ -63,7 +63,7 @@ func openSurface(stored []byte) *surface {
 		case "tools":
 			s.tools = []byte(v.Raw)
 		case "names":
-			s.names = sync.OnceValue(func() *names { return openNames(v) })
+			s.names = sync.OnceValue(func() *names { return openNames(v, s.held()) })
 		case "effects":
 			s.effects = sync.OnceValue(func() map[string]effect { return openEffects(v) })
 		case "accepted":
