@@ -141,7 +141,7 @@ func costly(s *config.Server, c *catalog.Catalog, lines []toolLine) (notes []str
 		if i == notesLimit {
 			return append(notes, fmt.Sprintf("%d more used tools cost over %d tokens each.", len(lines)-i, costlyTokens))
 		}
-		note := fmt.Sprintf("%s costs %d tokens", l.Name, l.Tokens)
+		note := fmt.Sprintf("%s costs %d tokens", facade.ExactName(l.Name), l.Tokens)
 		t, _ := c.Lookup(l.Name)
 		if n := trimmedTokens(t, "tight", s.Keep); n < l.Tokens {
 			note += fmt.Sprintf(`, %d with "compact": "tight"`, n)

@@ -126,7 +126,7 @@ const maxNamed = 4
 func some(names []string) string {
 	var shown []string
 	for _, name := range names[:min(len(names), maxNamed)] {
-		shown = append(shown, exactName(name))
+		shown = append(shown, facade.ExactName(name))
 	}
 	text := strings.Join(shown, ", ")
 	if more := len(names) - maxNamed; more > 0 {

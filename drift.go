@@ -92,7 +92,7 @@ func (d *drift) names(which func(tool string) bool) string {
 	var names []string
 	for _, tool := range d.news {
 		if which(tool) {
-			names = append(names, exactName(tool))
+			names = append(names, facade.ExactName(tool))
 		}
 	}
 	if more := len(names) - namesShown; more > 0 {

@@ -8,10 +8,8 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"mcp-facade/catalog"
 	"mcp-facade/facade"
@@ -115,23 +113,10 @@ func printChange(w io.Writer, c facade.Change) {
 	if why != "" {
 		why = "  (" + why + ")"
 	}
-	fmt.Fprintf(w, "%-7s  %s%s\n", c.What, exactName(c.Tool), why)
+	fmt.Fprintf(w, "%-7s  %s%s\n", c.What, facade.ExactName(c.Tool), why)
 	for _, p := range c.Parts {
 		printPart(w, p)
 	}
-}
-
-// exactName is the name of a tool, in quotes if it could be taken for another one
-// or for words of ours. One that no host takes is cut.
-func exactName(name string) string {
-	const limit = 128
-	if len(name) > limit {
-		return strconv.QuoteToASCII(name[:limit]) + "…"
-	}
-	if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII || !plain(r) && r != ':' }) || name == "" {
-		return strconv.QuoteToASCII(name)
-	}
-	return name
 }
 
 // partLines is how many lines of the difference of one part are shown.

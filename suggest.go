@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"mcp-facade/catalog"
-	"mcp-facade/compact"
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/ledger"
@@ -345,7 +344,7 @@ func (r *suggestion) print(w io.Writer) {
 		if !t.Fits {
 			note = "  (beyond surfaceBudget)"
 		}
-		fmt.Fprintf(out, "%d\t%.1f %%\t%.1f %%\t%d\t%s\t  %s%s\n", t.Calls, t.Share, t.Cumulative, t.Tokens, mark, t.Name, note)
+		fmt.Fprintf(out, "%d\t%.1f %%\t%.1f %%\t%d\t%s\t  %s%s\n", t.Calls, t.Share, t.Cumulative, t.Tokens, mark, facade.ExactName(t.Name), note)
 	}
 	out.Flush()
 	printNotes(w, r.notes())
@@ -407,9 +406,13 @@ func searches(n int) string {
 
 // listed names the first of some tools.
 func listed(names []string) string {
-	text := strings.Join(names[:min(len(names), namesNoted)], ", ")
+	var exact []string
+	for _, name := range names[:min(len(names), namesNoted)] {
+		exact = append(exact, facade.ExactName(name))
+	}
+	text := strings.Join(exact, ", ")
 	if more := len(names) - namesNoted; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return compact.Line(text)
+	return text
 }

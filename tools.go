@@ -22,6 +22,8 @@ type toolLine struct {
 	Before *int   `json:"before"` // as the upstream lists it; null: a tool of the facade's own
 	Tokens int    `json:"tokens"` // as it is shown, or would be
 	State  string `json:"state"`
+
+	exact string // its name for a person
 }
 
 // The states of a tool: the model is shown it, it is found by discover, or "hide"
@@ -107,9 +109,10 @@ func (e *env) stored(o *options, s *config.Server) (*catalog.Catalog, error) {
 func shownLines(c *catalog.Catalog, list []gjson.Result) []toolLine {
 	lines := []toolLine{}
 	for _, t := range list {
-		l := toolLine{Name: compact.Line(t.Get("name").Str), Tokens: facade.ModelTokens([]byte(t.Raw)), State: stateShown}
+		name := t.Get("name").Str
+		l := toolLine{Name: compact.Line(name), Tokens: facade.ModelTokens([]byte(t.Raw)), State: stateShown, exact: facade.ExactName(name)}
 		if c != nil {
-			if up, ok := c.Lookup(t.Get("name").Str); ok {
+			if up, ok := c.Lookup(name); ok {
 				before := facade.ModelTokens(up.Raw)
 				l.Before = &before
 			}
@@ -133,7 +136,7 @@ func otherLines(s *config.Server, c *catalog.Catalog, list []gjson.Result, held 
 			continue
 		}
 		before := facade.ModelTokens(t.Raw)
-		l := toolLine{compact.Line(t.Name), &before, trimmedTokens(t, level, s.Keep), stateFound}
+		l := toolLine{compact.Line(t.Name), &before, trimmedTokens(t, level, s.Keep), stateFound, facade.ExactName(t.Name)}
 		switch {
 		case config.Match(s.Hide, t.Name):
 			l.State = stateHidden
@@ -158,7 +161,7 @@ func (r *toolReport) print(out io.Writer, states bool) {
 		if states {
 			state = l.State + "\t"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s  %s\n", before, l.Tokens, state, l.Name)
+		fmt.Fprintf(w, "%s\t%d\t%s  %s\n", before, l.Tokens, state, l.exact)
 	}
 	w.Flush()
 	fmt.Fprintln(out)

@@ -309,9 +309,9 @@ func (f *Facade) warnOfDrift(s *standing) {
 // few are some names, and how many more there are.
 func few(names []string) string {
 	if len(names) <= maxShown {
-		return joined(names)
+		return exactNames(names)
 	}
-	return fmt.Sprintf("%s and %d more", joined(names[:maxShown]), len(names)-maxShown)
+	return fmt.Sprintf("%s and %d more", exactNames(names[:maxShown]), len(names)-maxShown)
 }
 
 // Standing says of the tools of a catalog, as it was listed, which are not as the

@@ -2,6 +2,7 @@ package facade
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -94,6 +95,42 @@ func joined(names []string) string {
 	all := make([]string, len(names))
 	for i, name := range names {
 		all[i] = spelled(name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// ExactName is the name of a tool for a person who is to judge it: in quotes and
+// escaped if it could be taken for another one or for words of ours. Of a long one
+// the middle is left out.
+func ExactName(name string) string {
+	if len(name) <= maxQuoted && isUnmistakable(name) {
+		return name
+	}
+	whole := strconv.QuoteToASCII(name)
+	if short := elided(whole, maxQuoted); short != whole {
+		return short + " (not its whole name)"
+	}
+	return whole
+}
+
+// isUnmistakable reports whether a name has the characters of common names alone, or
+// is in a script that has none like them.
+func isUnmistakable(name string) bool {
+	latin, other := false, false
+	odd := strings.ContainsFunc(name, func(r rune) bool {
+		latin = latin || r <= unicode.MaxASCII && unicode.IsLetter(r)
+		other = other || r > unicode.MaxASCII
+		return !strings.ContainsRune("_-./:ー", r) && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)) &&
+			!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	})
+	return name != "" && !odd && !(latin && other) && visible(name) == name
+}
+
+// exactNames are such names with commas between.
+func exactNames(names []string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = ExactName(name)
 	}
 	return strings.Join(all, ", ")
 }

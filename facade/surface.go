@@ -319,7 +319,7 @@ func (f *Facade) show(all []catalog.Tool, pick choice, shown map[string]string) 
 	for _, t := range pick.tools {
 		b, err := f.trim(t, shown[t.Name], pick.level, pick.used[t.Name])
 		if err != nil {
-			f.log.Warn("tool left off the surface", "tool", spelled(t.Name), "err", err)
+			f.log.Warn("tool left off the surface", "tool", ExactName(t.Name), "err", err)
 			continue
 		}
 		tools, listed[t.Name] = append(tools, b), true

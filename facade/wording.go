@@ -36,7 +36,7 @@ func (f *Facade) elicitation(c *invocation) []byte {
 // wording names the tool, the server and the arguments, each on a line, with
 // what nobody sees made visible.
 func (f *Facade) wording(c *invocation) string {
-	lines := []string{"Run " + spelled(c.tool) + " of " + f.name() + "? " + sentence(f.nature(c))}
+	lines := []string{"Run " + ExactName(c.tool) + " of " + f.name() + "? " + sentence(f.nature(c))}
 	all := members(gjson.Parse(c.args))
 	switch args := gjson.Parse(c.args); {
 	case args.Exists() && !args.IsObject():
