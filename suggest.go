@@ -40,8 +40,9 @@ type suggestion struct {
 	Write       []string    `json:"write"`      // what --write writes: those that fit the budget
 	Searches    int         `json:"searches"`
 
-	whole   bool // every tool is shown now, for they are few
-	unfound int  // how many Unfound has, or would have
+	whole   bool     // every tool is shown now, for they are few
+	unfound int      // how many Unfound has, or would have
+	unnamed []string // tools that fit the budget, and whose names mean something else in "used"
 }
 
 // A suggested tool is worth its place in "used".
@@ -53,6 +54,8 @@ type suggested struct {
 	Tokens     int     `json:"tokens"`     // what it costs as a used tool
 	Used       bool    `json:"used"`       // it is one now
 	Fits       bool    `json:"fits"`       // surfaceBudget, with those before it
+
+	exact string // its name for a person
 }
 
 // usedNow are the tools that a host is shown now.
@@ -198,13 +201,18 @@ func (r *suggestion) choose(s *config.Server, c *catalog.Catalog, uses []use) {
 		chosen = append(chosen, u)
 		r.Tokens += u.tokens
 		r.Tools = append(r.Tools, suggested{Name: shownName(u.name), Calls: u.calls, Share: tenth(percentOf(u.calls, r.Calls)),
-			Cumulative: tenth(percentOf(sum, r.Calls)), Tokens: u.tokens, Used: u.shown})
+			Cumulative: tenth(percentOf(sum, r.Calls)), Tokens: u.tokens, Used: u.shown, exact: facade.ExactName(u.name)})
 	}
 	r.Used.Share = tenth(r.Used.Share)
 	fit := fitting(s, c, chosen)
 	for i, u := range chosen {
-		if r.Tools[i].Fits = slices.Contains(fit, u.name); r.Tools[i].Fits && (s.Auto || plainGlob(u.name)) {
+		r.Tools[i].Fits = slices.Contains(fit, u.name)
+		switch {
+		case !r.Tools[i].Fits:
+		case writesChoice(s) || plainGlob(u.name):
 			r.Write = append(r.Write, u.name)
+		default:
+			r.unnamed = append(r.unnamed, u.name)
 		}
 	}
 }
@@ -238,6 +246,10 @@ func percentOf(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)
 
 // tenth rounds to one digit.
 func tenth(f float64) float64 { return float64(int(f*10+.5)) / 10 }
+
+// writesChoice reports whether it is the choice of "auto" that --write writes, which
+// has names and no globs.
+func writesChoice(s *config.Server) bool { return s.Auto && s.Has("used") }
 
 // plainGlob reports whether a name can stand in "used" and means that tool alone.
 func plainGlob(name string) bool {
@@ -282,9 +294,11 @@ func (e *env) writeUsed(ctx context.Context, s *config.Server, r *suggestion) er
 		return fault(fmt.Sprintf("%s recorded, and %d are needed to write: nothing was written", plural(r.Calls, "call"), facade.AutoCalls), r.more())
 	case r.whole:
 		return fault(`every tool is shown now, as together they fit into "surfaceBudget": nothing was written`, `a smaller "surfaceBudget", if fewer are to be shown`)
+	case len(r.Write) == 0 && r.unnamed != nil:
+		return fault(r.left()+": nothing was written", `"used": "auto", which needs no names`)
 	case len(r.Write) == 0:
 		return fault(`none of these tools fits into "surfaceBudget": nothing was written`, `a larger "surfaceBudget", or "compact": "tight"`)
-	case s.Auto && s.Has("used"):
+	case writesChoice(s):
 		if err := e.choice(s).Save(ctx, r.Write); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
@@ -306,16 +320,24 @@ func (e *env) writeUsed(ctx context.Context, s *config.Server, r *suggestion) er
 	if s.Has("used") {
 		fmt.Fprintf(e.stderr, "  it was: %s\n", array(s.Used))
 	}
+	if r.unnamed != nil {
+		fmt.Fprintf(e.stderr, "  %s\n", r.left())
+	}
 	return nil
 }
 
 // written says how many tools were written, and that some were not.
 func (r *suggestion) written() string {
 	text := plural(len(r.Write), "tool")
-	if left := len(r.Tools) - len(r.Write); left > 0 {
-		text += fmt.Sprintf(", without %d that would go beyond \"surfaceBudget\" or cannot stand there", left)
+	if left := len(r.Tools) - len(r.Write) - len(r.unnamed); left > 0 {
+		text += fmt.Sprintf(", without %d that would go beyond \"surfaceBudget\"", left)
 	}
 	return text
+}
+
+// left says which tools "used" cannot name.
+func (r *suggestion) left() string {
+	return fmt.Sprintf(`in "used" these cannot stand, as their names mean something else there or nothing: %s`, listed(r.unnamed))
 }
 
 // more is how to have more calls to go by.
@@ -344,7 +366,7 @@ func (r *suggestion) print(w io.Writer) {
 		if !t.Fits {
 			note = "  (beyond surfaceBudget)"
 		}
-		fmt.Fprintf(out, "%d\t%.1f %%\t%.1f %%\t%d\t%s\t  %s%s\n", t.Calls, t.Share, t.Cumulative, t.Tokens, mark, facade.ExactName(t.Name), note)
+		fmt.Fprintf(out, "%d\t%.1f %%\t%.1f %%\t%d\t%s\t  %s%s\n", t.Calls, t.Share, t.Cumulative, t.Tokens, mark, t.exact, note)
 	}
 	out.Flush()
 	printNotes(w, r.notes())
@@ -376,6 +398,9 @@ func (r *suggestion) notes() []string {
 		plural(len(r.Tools), "tool"), r.Tokens, r.Budget, plural(len(r.Used.Tools), "tool"), r.Used.Tokens, r.Used.Share)}
 	if r.whole {
 		notes = append(notes, "Every tool is shown now, as together they fit into \"surfaceBudget\": there is no need for \"used\".")
+	}
+	if r.unnamed != nil {
+		notes = append(notes, "For --write: "+r.left()+".")
 	}
 	if !r.Enough {
 		notes = append(notes, fmt.Sprintf("These are few calls: --write wants %d. Try it %s.", facade.AutoCalls, r.more()))
