@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -461,19 +460,37 @@ func checkSizes(p *subject) []finding {
 	if p.server == nil {
 		return nil
 	}
+	all := p.ledgerFaults()
 	var kept []string
-	for _, f := range []struct {
-		name string
-		size int64
-	}{{"cache", treeSize(p.folder(p.cacheDir))}, {"ledger", ledger.Size(ledger.Path(filepath.Join(p.stateDir, "ledger"), p.name))}} {
-		if f.size > 0 {
-			kept = append(kept, f.name+" "+bytesOf(f.size))
-		}
+	if size := treeSize(p.folder(p.cacheDir)); size > 0 {
+		kept = append(kept, "cache "+bytesOf(size))
+	}
+	if size := ledger.Size(p.ledgerPath(p.server)); size > 0 && all == nil {
+		kept = append(kept, "ledger "+bytesOf(size))
 	}
 	if kept == nil {
+		return all
+	}
+	return append(all, finding{Level: levelOK, What: "on disk: " + strings.Join(kept, ", ")})
+}
+
+// ledgerFaults are about a ledger that is to be written and cannot be used, or not
+// all of it.
+func (p *subject) ledgerFaults() []finding {
+	if !p.server.Ledger || p.noLedger {
 		return nil
 	}
-	return []finding{{Level: levelOK, What: "on disk: " + strings.Join(kept, ", ")}}
+	path := p.ledgerPath(p.server)
+	_, unread, err := ledger.Read(path)
+	switch {
+	case err != nil:
+		return []finding{{Level: levelWarning, What: "its ledger cannot be used: " + err.Error(), Why: "no call is recorded, and report and suggest have nothing to go by",
+			Do: "correct its owner and its mode (chmod go-w), or move it away: another is begun then"}}
+	case unread > 0:
+		return []finding{{Level: levelNote, What: plural(unread, "line") + " of its ledger could not be read", Why: "report and suggest leave them out; a disk that was full, another program or another version may have written them",
+			Do: fmt.Sprintf("move %s away, if they are many: another is begun then", path)}}
+	}
+	return nil
 }
 
 // join joins the texts that are not empty.

@@ -31,6 +31,8 @@ func TestSuggestChooses(t *testing.T) {
 		write  string
 	}{
 		{"takes the most called until they cover enough", 2000, map[string]int{"big": 90, "small": 8, "tiny": 2}, "", "big small"},
+		{"takes no more than cover it exactly", 2000, map[string]int{"big": 95, "small": 5}, "", "big"},
+		{"takes one more if they cover a little less", 2000, map[string]int{"big": 949, "small": 51}, "", "big small"},
 		{"takes the cheaper first of those called as often", 2000, map[string]int{"big": 5, "small": 5, "tiny": 5, "mid": 5}, "", "tiny small mid big"},
 		{"leaves what is shown and called", 2000, map[string]int{"big": 90, "small": 8, "tiny": 2}, "tiny", "big small tiny"},
 		{"drops what is shown and not called", 2000, map[string]int{"big": 90, "small": 8}, "tiny", "big small"},

@@ -174,11 +174,13 @@ func (l *Ledger) Recent(ctx context.Context) ([]Record, error) {
 
 // readFiles reads the end of the older file and then that of the newer one.
 func readFiles(path string, limit int64, stop <-chan struct{}) (texts [][]byte, err error) {
-	if Size(path) == 0 {
+	if err := files.CheckDir(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	if err := files.CheckDir(filepath.Dir(path)); err != nil {
+	} else if err != nil {
 		return nil, err
+	}
+	if !isThere(path) && !isThere(older(path)) {
+		return nil, nil
 	}
 	unlock, err := lock(path, stop, true)
 	if err != nil {
@@ -193,6 +195,12 @@ func readFiles(path string, limit int64, stop <-chan struct{}) (texts [][]byte, 
 		texts = append(texts, text)
 	}
 	return texts, nil
+}
+
+// isThere reports whether there is something at path, of whatever kind.
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // readFile reads the last bytes of a file, from the start of a line on.
