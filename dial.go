@@ -24,6 +24,7 @@ type dialer struct {
 	server *config.Server
 	lease  *lease // nil: it needs no token, or has it in its config
 	log    *slog.Logger
+	noise  func(text string) // is told what it writes on stdout beside the protocol; nil: nobody
 	warned sync.Once
 }
 
@@ -47,7 +48,7 @@ func (d *dialer) dial(ctx context.Context, schema func(tool string) []byte) (ups
 		}
 	})
 	t.Server, t.InPlace, t.Hurry, t.Log = s.Name, s.Path == "", d.hurry, d.log
-	t.Schema, t.Agent = schema, "mcp-facade/"+d.version
+	t.Noise, t.Schema, t.Agent = d.noise, schema, "mcp-facade/"+d.version
 	return upstream.Dial(ctx, t)
 }
 

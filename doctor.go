@@ -89,6 +89,7 @@ var (
 		{"config", checkEntry},
 		{"token", checkToken},
 		{"answer", checkAnswer},
+		{"stdout", checkNoise},
 		{"era", checkEra},
 		{"tools", checkTools},
 		{"cache", checkCache},

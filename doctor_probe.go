@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,16 @@ type attempt struct {
 	offers bool          // it says that it has tools
 	pages  [][]byte      // raw results of tools/list
 	listed time.Duration // from the start to the last of them
+	repeat string        // the cursor that was given twice, raw; "": none was
 	unread error         // why they could not be listed
+
+	noise noise
+}
+
+// A noise is what a server has written on its stdout that is no message.
+type noise struct {
+	lines int
+	first string
 }
 
 // opened reports whether requests of the era may follow.
@@ -136,6 +146,15 @@ func (p *subject) attempt(ctx context.Context, d *dialer, limit time.Duration, t
 	began := time.Now()
 	first, cancel := context.WithDeadline(ctx, began.Add(limit))
 	defer cancel()
+	var mu sync.Mutex // guards heard
+	var heard noise
+	d.noise = func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if heard.lines++; heard.lines == 1 {
+			heard.first = text
+		}
+	}
 	conn, err := d.dial(first, func(string) []byte { return nil })
 	if err != nil {
 		return attempt{unstarted: true, err: err}
@@ -144,6 +163,9 @@ func (p *subject) attempt(ctx context.Context, d *dialer, limit time.Duration, t
 	t.slow = p.watch() + `; or a longer "startTimeout" for it in the servers file`
 	talk(ctx, t, &a)
 	t.close()
+	mu.Lock()
+	defer mu.Unlock()
+	a.noise = heard
 	return a
 }
 
@@ -314,13 +336,29 @@ func (t *talker) list(ctx context.Context, a *attempt, params string) {
 		}
 		a.pages = append(a.pages, []byte(m.Result.Raw))
 		next := m.Result.Get("nextCursor")
-		if next.Type != gjson.String || seen[next.Str] {
+		if next.Type != gjson.String {
+			break
+		}
+		if seen[next.Str] {
+			a.endless(next.Raw)
 			break
 		}
 		seen[next.Str] = true
 		cursor = `"cursor":` + next.Raw
 	}
 	a.listed = time.Since(t.began)
+}
+
+// endless notes a cursor that came again. One page twice is what a server sends that
+// takes the empty cursor for none.
+func (a *attempt) endless(cursor string) {
+	last := len(a.pages) - 1
+	if bytes.Equal(a.pages[last], a.pages[last-1]) {
+		a.pages = a.pages[:last]
+	}
+	if cursor != `""` {
+		a.repeat = cursor
+	}
 }
 
 // joinMembers closes an object after one more member, if there is one.

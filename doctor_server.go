@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -146,6 +147,19 @@ func checkAnswer(p *subject) []finding {
 	return p.softened([]finding{{Level: levelProblem, What: "opens for no host: " + eras(l, m), Do: p.watch()}})
 }
 
+// checkNoise is about what the server writes where only the protocol belongs.
+func checkNoise(p *subject) []finding {
+	n := p.legacy.noise
+	if n.lines == 0 {
+		n = p.modern.noise
+	}
+	if n.lines == 0 {
+		return nil
+	}
+	return []finding{{Level: levelNote, What: fmt.Sprintf("writes on its stdout what is no message (%s, the first: %s)", plural(n.lines, "line"), strconv.Quote(firstWords(n.first))),
+		Why: "the facade leaves it out; without it a host may end the connection", Do: "have it write that on stderr, or tell its author"}}
+}
+
 // again is how the server is named to a subcommand.
 func (p *subject) again() string { return p.byName(p.o, p.name) }
 
@@ -243,6 +257,10 @@ func checkTools(p *subject) []finding {
 	}
 	c, warnings := catalog.New(a.pages)
 	var all []finding
+	if a.repeat != "" {
+		all = append(all, finding{Level: levelWarning, What: fmt.Sprintf("lists its tools without an end: the nextCursor %s came again", firstWords(a.repeat)),
+			Why: "what would come after it is not known, and a host may ask for ever", Do: "tell its author"})
+	}
 	for _, w := range warnings {
 		f := finding{Level: levelWarning, What: w, Do: "tell its author"}
 		if strings.Contains(w, "left out") {

@@ -243,6 +243,7 @@ type fake struct {
 	wants  int    // the number of the first token that calls are done with; 0: any is
 	deaf   bool   // goes on after the end of stdin and SIGTERM
 	more   bool   // lists one more tool, "more", to a host with roots
+	loops  bool   // gives each page of tools the same cursor
 	rooted bool   // the host that has opened is one
 }
 
@@ -260,6 +261,7 @@ func fakeUpstream() {
 	flag.IntVar(&f.wants, "wants", 0, "")
 	flag.BoolVar(&f.deaf, "deaf", false, "")
 	flag.BoolVar(&f.more, "more", false, "")
+	flag.BoolVar(&f.loops, "loops", false, "")
 	flag.Parse()
 	f.start()
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
@@ -312,7 +314,11 @@ func (f *fake) handle(frame string) string {
 		if f.more && (f.rooted || gjson.Get(frame, `params._meta.io\.modelcontextprotocol/clientCapabilities.roots`).Exists()) {
 			list += "\n" + `{"name":"more","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}`
 		}
-		return answer(id, `{"tools":[`+strings.ReplaceAll(list, "\n", ",")+`]}`)
+		next := ""
+		if f.loops {
+			next = `,"nextCursor":"same"`
+		}
+		return answer(id, `{"tools":[`+strings.ReplaceAll(list, "\n", ",")+`]`+next+`}`)
 	case method == "tools/call" && denied(id, os.Getenv("TOKEN"), f.wants) != "":
 		return denied(id, os.Getenv("TOKEN"), f.wants)
 	case method == "tools/call":

@@ -20,6 +20,8 @@ type Target struct {
 	Hurry   <-chan struct{} // closed once a signal has reached us: the steps of closing shrink; nil is never
 	Log     *slog.Logger    // what it writes beside the protocol goes there, at debug; nil drops it
 
+	Noise func(text string) // is told what a process writes on its stdout beside the protocol, from a goroutine; nil: nobody
+
 	Command string   // the program, looked up in the PATH of Env; with a separator in it, relative to Dir
 	Args    []string // without the program's name
 	Dir     string   // its current directory; "" is ours

@@ -192,9 +192,12 @@ func (c *stdio) noise(line []byte, err error) {
 		c.log.Warn("an answer could not be read", "err", err, "in", len(line))
 	case errors.Is(err, wire.ErrTooLarge):
 		c.log.Warn("dropped a frame", "err", err)
-	case c.debug:
+	case c.debug || c.heard != nil:
 		cut := len(line) > maxLine
-		text := c.mask.clean(c.mask.hide(line[:min(len(line), maxLine)], false, cut))
-		c.log.Debug("noise on stdout", "err", err, "in", len(line), "text", firstOf(text, maxNoise))
+		text := firstOf(c.mask.clean(c.mask.hide(line[:min(len(line), maxLine)], false, cut)), maxNoise)
+		c.log.Debug("noise on stdout", "err", err, "in", len(line), "text", text)
+		if c.heard != nil {
+			c.heard(text)
+		}
 	}
 }

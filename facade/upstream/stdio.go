@@ -61,6 +61,7 @@ type stdio struct {
 	hurry  <-chan struct{}
 	log    *slog.Logger
 	debug  bool // whether log takes debug records: wording them costs
+	heard  func(text string)
 	pace   pace
 	mask   *redactor
 
@@ -105,7 +106,7 @@ func dial(ctx context.Context, t Target, p pace) (*stdio, error) {
 
 func newStdio(ctx context.Context, t Target, p pace, mask *redactor) *stdio {
 	c := &stdio{
-		server: t.Server, hurry: t.Hurry, log: t.Log, pace: p, mask: mask,
+		server: t.Server, hurry: t.Hurry, log: t.Log, heard: t.Noise, pace: p, mask: mask,
 		inbox: newInbox(readAhead), tail: &tail{},
 		reason: make(chan error, 1), asked: make(chan struct{}), deaf: make(chan struct{}),
 		exited: make(chan struct{}), outDone: make(chan struct{}), errDone: make(chan struct{}),
