@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -149,7 +150,11 @@ func (f *Facade) runDoubtful(ctx context.Context, c *invocation) {
 // deny answers a call that is not sent.
 func (f *Facade) deny(c *invocation, why error) {
 	said := result(c.view, f.insisting(c.view, c.m, why).Error(), true)
-	f.noteReply(f.reply(c.m, said), c.record(ledger.Refused, len(said)), nil)
+	r := c.record(ledger.Refused, len(said))
+	if of := new(recurring); r.Tool == "" && errors.As(why, &of) {
+		r.Tool = of.tool
+	}
+	f.noteReply(f.reply(c.m, said), r, nil)
 }
 
 // strand answers a call that cannot be sent, because there is no connection.

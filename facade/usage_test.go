@@ -113,6 +113,9 @@ func TestWhatTheLedgerHas(t *testing.T) {
 		{name: "an unlisted tool that the upstream refuses", answer: answers(`"error":{"code":-32602,"message":"no ` + private + `"}`),
 			talk: oneCall("get_"+private, secretArgs), want: []string{"surface  error"}},
 		{name: "a tool that there is not", talk: oneCall("call", `{"tool":"`+private+`","args":{}}`), want: []string{"call  refused"}},
+		{name: "a call without what it needs", answer: func(_ *fakeConn, m wire.Message) ([]string, bool) {
+			return []string{`{"jsonrpc":"2.0","id":` + m.ID.Raw + `,"result":{"tools":[{"name":"get_issue","inputSchema":{"type":"object","properties":{"number":{"type":"integer"}},"required":["number"]}}]}}`}, m.Method == "tools/list"
+		}, talk: oneCall("call", `{"tool":"get-issue","args":{"x":"`+private+`"}}`), want: []string{"call get_issue refused"}},
 		{name: "no tool", talk: oneCall("call", `{"id":"`+private+`"}`), want: []string{"call  refused"}},
 		{name: "what the guard refuses", config: `,"split":true`, talk: viaCall("create_issue"), want: []string{"call create_issue refused"}},
 		{name: "a hidden tool", config: `,"hide":["delete_issue"]`, talk: oneCall("delete_issue", secretArgs), want: []string{"surface  refused"}},
