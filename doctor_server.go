@@ -429,6 +429,8 @@ func (p *subject) losses() (all []string) {
 		switch {
 		case h.GivesUp > 0 && took > h.GivesUp:
 			all = append(all, fmt.Sprintf("%s gives up after %v", h.Title, h.GivesUp))
+		case h.Patience > 0 && took > h.Patience && h.Until != "":
+			all = append(all, fmt.Sprintf("%s up to %s waits %v", h.Title, h.Until, h.Patience))
 		case h.Patience > 0 && took > h.Patience:
 			all = append(all, fmt.Sprintf("%s waits %v", h.Title, h.Patience))
 		}

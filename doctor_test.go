@@ -125,6 +125,9 @@ func sameAsGolden(t *testing.T, path, got string) {
 
 func TestDoctorLimits(t *testing.T) {
 	const object = `"inputSchema":{"type":"object"}`
+	described := func(characters int) string {
+		return `{"name":"a","description":"` + strings.Repeat("é", characters) + `",` + object + `}`
+	}
 	tests := []struct {
 		name, entry, tool, want string
 	}{
@@ -145,6 +148,10 @@ func TestDoctorLimits(t *testing.T) {
 			"note: 1 tool has a description of more than 2048 characters: a | by itself, older Claude Code cuts it there; the facade mends it"},
 		{"warns of one that is not", `{"surface":"all","compact":"off"}`, `{"name":"a","description":"` + strings.Repeat("Long text. ", 400) + `",` + object + `}`,
 			"warning: 1 tool has a description of more than 4096 characters: a"},
+		{"knows what fits", `{"surface":"all","compact":"off"}`, described(2048), ""},
+		{"counts to older Claude Code's limit", `{"surface":"all","compact":"off"}`, described(2049), "warning: 1 tool has a description of more than 2048 characters: a"},
+		{"counts to Claude Code's limit", `{"surface":"all","compact":"off"}`, described(4096), "warning: 1 tool has a description of more than 2048 characters: a"},
+		{"counts beyond it", `{"surface":"all","compact":"off"}`, described(4097), "warning: 1 tool has a description of more than 4096 characters: a"},
 		{"drops an outputSchema of no object", `{"surface":"all"}`, `{"name":"a","outputSchema":{"type":"array"},` + object + `}`, "note: 1 tool has an outputSchema that is not of the type object"},
 		{"counts what a host puts before a name", `{"surface":"all"}`, `{"name":"` + strings.Repeat("n", 30) + `",` + object + `}`,
 			`warning: 1 tool has too long a name for Codex: ` + strings.Repeat("n", 30) + ` | it puts "mcp__acme__" before them, and drops or cuts what is longer than 40`},
@@ -210,6 +217,27 @@ func TestDoctorStart(t *testing.T) {
 				t.Errorf("after %v: %s\nwant %s", tt.listed, got, tt.want)
 			}
 		})
+	}
+}
+
+// Which of the hosts that were measured lose a server that is slow to start.
+func TestDoctorPatience(t *testing.T) {
+	for took, want := range map[time.Duration]string{
+		800 * time.Millisecond:  "",
+		801 * time.Millisecond:  "Codex waits 800ms",
+		1500 * time.Millisecond: "Codex waits 800ms",
+		1501 * time.Millisecond: "Claude Code up to 2.1.197 waits 1.5s; Codex waits 800ms",
+		30 * time.Second:        "Claude Code up to 2.1.197 waits 1.5s; Codex waits 800ms",
+		31 * time.Second:        "Claude Code up to 2.1.197 waits 1.5s; Codex waits 800ms; OpenCode gives up after 30s",
+	} {
+		p := newSubject(t, `{"command":"x"}`)
+		p.legacy.listed, p.found = took, nil
+		for _, h := range hosts.All() {
+			p.found = append(p.found, hostFile{host: h})
+		}
+		if got := join("; ", p.losses()...); got != want {
+			t.Errorf("after %v: %q, want %q", took, got, want)
+		}
 	}
 }
 

@@ -50,7 +50,8 @@ var mcpServers = [][][]string{{{"mcpServers"}}}
 func dialects() []*dialect {
 	return []*dialect{
 		{
-			Host:  Host{Name: "claude-code", Title: "Claude Code", Defers: "yes", MaxName: 128, Prefix: "mcp__%s__"},
+			Host: Host{Name: "claude-code", Title: "Claude Code", Defers: "yes", Patience: 1500 * time.Millisecond, Until: "2.1.197",
+				MaxName: 128, Prefix: "mcp__%s__"},
 			files: claudeFiles, format: jsonFormat{},
 			roots: [][][]string{{{"mcpServers"}, {"projects", "*", "mcpServers"}}},
 			urls:  []string{"url"}, headers: "headers", env: "env", stdio: "stdio",

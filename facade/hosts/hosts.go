@@ -29,8 +29,10 @@ type Host struct {
 	// Desktop: it may be started without the PATH of a shell.
 	Desktop bool
 	// Patience is how long the host waits for a server when it starts, before its
-	// model is asked without the server's tools; 0: it waits, or nobody knows.
+	// model is asked without the server's tools; 0: it waits, or nobody knows. Until
+	// is the last version of which that is known, "" if it is the newest.
 	Patience time.Duration
+	Until    string
 	// GivesUp: after so long the host counts a server as failed; 0: nobody knows.
 	GivesUp time.Duration
 	// MaxName is how long the name may be by which the model knows a tool, and
