@@ -49,13 +49,13 @@ func checkEntry(p *subject) []finding {
 	case errors.Is(p.wrong, auth.ErrLogin):
 		all = nil // it is what checkToken says
 	case p.isForHosts():
-		all = []finding{{Level: levelNote, What: "is not started here: it needs " + p.lacking()}}
+		all = []finding{{Level: levelNote, What: "is not started here: it needs " + p.lacking(), Do: p.inTheShell()}}
 	case p.server != nil && len(p.server.Needs(p.environ)) > 0:
 		all = p.softened(all)
 	}
 	if p.server != nil {
 		for _, w := range p.server.Shown() {
-			all = append(all, finding{Level: levelNote, What: strings.TrimPrefix(p.brief(w), p.name+".")})
+			all = append(all, finding{Level: levelNote, What: strings.TrimPrefix(p.brief(w), p.name+"."), Do: `give it by "env", if the server takes it from there`})
 		}
 	}
 	for _, w := range p.warnings {
@@ -89,6 +89,11 @@ func (p *subject) lacking() string {
 	return fmt.Sprintf("%s, which only %s has (a placeholder, or a project's entry)", some(p.lacks), strings.Join(titles, " or "))
 }
 
+// inTheShell is how a server is looked at that needs what hosts alone know.
+func (p *subject) inTheShell() string {
+	return "mcp-facade doctor " + p.again() + ", with " + some(p.lacks) + " set in the shell"
+}
+
 // softened are problems of a server that does not start here and may well start
 // where it is used, or is used nowhere.
 func (p *subject) softened(all []finding) []finding {
@@ -97,7 +102,7 @@ func (p *subject) softened(all []finding) []finding {
 		switch {
 		case f.Level != levelProblem:
 		case p.lacks != nil:
-			f.Level, f.Why, f.Do = levelNote, "it was started without "+p.lacking(), ""
+			f.Level, f.Why, f.Do = levelNote, "it was started without "+p.lacking(), p.inTheShell()
 		case p.only == "" && len(p.found) > 0 && len(p.vars[p.name]) == 0:
 			f.Level, f.Why, f.Do = levelWarning, "no host that was found starts it", "remove it from "+p.path+" if it is not needed"
 		}
@@ -215,7 +220,8 @@ func checkEra(p *subject) (all []finding) {
 			Why: "a host that opens with initialize gets an error: Codex, OpenCode, Gemini CLI, Qwen Code", Do: "use it from a host that opens with server/discover, as Claude Code and Copilot CLI do"})
 	case l.opened() && m.silent:
 		all = append(all, finding{Level: levelNote, What: "gives no answer to server/discover",
-			Why: fmt.Sprintf("a host that asks first waits for it, with the facade %v at most, until it is known", probeWait)})
+			Why: fmt.Sprintf("a host that asks first waits for it, with the facade %v at most, until it is known", probeWait),
+			Do: "tell its author: what it does not know it is to refuse, with -32601"})
 	}
 	_, store, err := p.store(p.o, p.server)
 	if err != nil {
@@ -470,7 +476,8 @@ func checkGuards(p *subject) (all []finding) {
 			Why: "the config counts, so nobody is asked before they run", Do: `take them out of "readOnly", unless the server is wrong`})
 	}
 	if len(wild) > 0 {
-		all = append(all, finding{Level: levelNote, What: `marked as read-only by the server, and in "destructive" of the config: ` + some(wild), Why: "the config counts"})
+		all = append(all, finding{Level: levelNote, What: `marked as read-only by the server, and in "destructive" of the config: ` + some(wild), Why: "the config counts",
+			Do: `take them out of "destructive", unless the server is wrong`})
 	}
 	return all
 }

@@ -255,7 +255,7 @@ func TestDoctorEra(t *testing.T) {
 		{"is content with one era", "", legacy, refused, ""},
 		{"is content with both", "modern", legacy, modern, ""},
 		{"warns of a modern one alone", "", attempt{answered: true, refused: "-32022 no"}, modern, "warning: speaks only the modern era (2026-07-28)"},
-		{"notes one that leaves a probe alone", "", legacy, silent, "note: gives no answer to server/discover"},
+		{"notes one that leaves a probe alone", "", legacy, silent, "note: gives no answer to server/discover | a host that asks first waits for it, with the facade 5s at most, until it is known | tell its author: "},
 		{"says nothing of one that fails a probe at once", "", legacy, attempt{err: errors.New("HTTP 404 Not Found")}, ""},
 		{"notes an era that is new", "legacy", legacy, modern, "note: is stored as of the legacy era, and has learnt the modern one |  | mcp-facade refresh acme"},
 		{"warns of an era that is gone", "modern", legacy, refused, "warning: is stored as of the modern era, and does not speak it any more"},
@@ -279,6 +279,10 @@ func TestDoctorEra(t *testing.T) {
 }
 
 func TestDoctorGuards(t *testing.T) {
+	reads := newSubject(t, `{"command":"x","destructive":["ge*"]}`, `{"name":"get","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`)
+	if got, want := findingLines(checkGuards(reads)), `note: marked as read-only by the server, and in "destructive" of the config: get | the config counts | take them out of "destructive", unless the server is wrong`+"\n"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
 	const destroys = `{"name":"drop","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}`
 	p := newSubject(t, `{"command":"x","readOnly":["dr*"]}`, destroys)
 	if got, want := findingLines(checkGuards(p)), `warning: marked as destructive by the server, and in "readOnly" of the config: drop | `; !strings.HasPrefix(got, want) {
