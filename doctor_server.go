@@ -221,7 +221,7 @@ func checkEra(p *subject) (all []finding) {
 	case l.opened() && m.silent:
 		all = append(all, finding{Level: levelNote, What: "gives no answer to server/discover",
 			Why: fmt.Sprintf("a host that asks first waits for it, with the facade %v at most, until it is known", probeWait),
-			Do: "tell its author: what it does not know it is to refuse, with -32601"})
+			Do:  "tell its author: what it does not know it is to refuse, with -32601"})
 	}
 	_, store, err := p.store(p.o, p.server)
 	if err != nil {

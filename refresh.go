@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,11 +89,18 @@ func (e *env) accepted(s *config.Server, key []byte) *catalog.Accepted {
 	if key == nil {
 		return nil
 	}
-	path := filepath.Join(catalog.IdentityDir(e.stateDir, s.Name, s.Identity(e.environ), key), "accepted")
-	if s.Path == "" { // it has no name of its own
-		return catalog.OpenAccepted(path)
+	below := func(root string) string {
+		return filepath.Join(catalog.IdentityDir(root, s.Name, s.Identity(e.environ), key), "accepted")
 	}
-	return catalog.OpenInherited(path)
+	path := below(e.stateDir)
+	if s.Path != "" {
+		return catalog.OpenInherited(path)
+	}
+	// What stands in no file has no name of its own: no other server is to inherit from it.
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		path = below(filepath.Join(e.stateDir, "inplace"))
+	}
+	return catalog.OpenAccepted(path)
 }
 
 // printChange shows a change to a person: of a tool that was accepted otherwise,
