@@ -81,13 +81,14 @@ func (s secrets) basic(token string) {
 }
 
 // url adds what a URL gives away: its password, parameters that are named as
-// secrets, and what looks like a token in its path or its parameters.
+// secrets, those behind "#" too, and what looks like a token in its path or its
+// parameters.
 func (s secrets) url(u *url.URL, text string) {
 	s.passwords(text)
 	for _, segment := range strings.Split(u.EscapedPath(), "/") {
 		s.token("", segment)
 	}
-	for _, parameter := range strings.FieldsFunc(u.RawQuery, func(r rune) bool { return r == '&' || r == ';' }) {
+	for _, parameter := range strings.FieldsFunc(u.RawQuery+"&"+u.EscapedFragment(), func(r rune) bool { return r == '&' || r == ';' }) {
 		name, value, _ := strings.Cut(parameter, "=")
 		s.token(unescaped(name), value)
 	}
@@ -175,10 +176,13 @@ func (s secrets) list() []string {
 
 // secretWords are parts of the names of variables, flags and headers whose
 // values are credentials.
-const secretWords = "key token secret pass auth credential cookie dsn bearer jwt connection-string connection_string connectionstring"
+const secretWords = "key token secret pass auth cred cookie dsn bearer jwt signature webhook hmac mnemonic connection-string connection_string connectionstring"
 
-// secretEnds end such names, and are too common inside of others (PATH, PWD).
-const secretEnds = "_pwd _pat _pw _pin -pwd -pat -pw -pin"
+// secretEnds end such names, and are too common inside of others (PATH).
+const secretEnds = "pwd pw sig _pat _pin -pat -pin"
+
+// folders are the variables that end as such names do and hold a folder.
+const folders = "pwd oldpwd"
 
 // NamesSecret reports whether a variable, a flag or a header of that name holds a
 // credential.
@@ -186,7 +190,8 @@ func NamesSecret(name string) bool {
 	name = strings.ToLower(name)
 	contains := func(word string) bool { return strings.Contains(name, word) }
 	ends := func(end string) bool { return strings.HasSuffix(name, end) }
-	return slices.ContainsFunc(strings.Fields(secretWords), contains) || slices.ContainsFunc(strings.Fields(secretEnds), ends)
+	return slices.ContainsFunc(strings.Fields(secretWords), contains) ||
+		slices.ContainsFunc(strings.Fields(secretEnds), ends) && !slices.Contains(strings.Fields(folders), name)
 }
 
 // IsToken reports whether a value looks like one that a machine made to be kept
