@@ -12,7 +12,7 @@ import (
 // headers, what else looks secret, and comments. The indentation of its first
 // line is off all of them.
 func (d *dialect) masked(data []byte, s *found) string {
-	m := masker{d: d, data: data}
+	m := masker{d: d, program: d.entry(s).Command, data: data}
 	for i := range s.node.nodes {
 		m.member(&s.node.nodes[i], false)
 	}
@@ -33,27 +33,28 @@ type cover struct {
 }
 
 type masker struct {
-	d      *dialect
-	data   []byte
-	covers []cover
+	d       *dialect
+	program string // what the arguments go with
+	data    []byte
+	covers  []cover
 }
 
 // member covers what is secret in a member of a server, or in all of it.
 func (m *masker) member(n *node, all bool) {
 	all = all || m.isSecretTable(n) || n.kind != list && config.NamesSecret(n.key) && !strings.HasSuffix(n.key, "_env_var")
 	switch {
-	case n.kind == list && !all && slices.Contains([]string{"args", "command"}, n.key):
-		m.args(n)
+	case n.kind == list && !all:
+		m.list(n)
 	case n.kind == list || n.kind == table:
 		for i := range n.nodes {
 			m.member(&n.nodes[i], all)
 		}
 	case all:
 		m.cover(n, hidden)
-	case slices.Contains(m.d.urls, n.key) || strings.Contains(n.value, "://"):
+	case slices.Contains(m.d.urls, n.key):
 		m.cover(n, maskedURL(n.value))
-	case isToken(n.value):
-		m.cover(n, hidden)
+	default:
+		m.text(n, secretsIn([]string{n.value})[0])
 	}
 }
 
@@ -66,19 +67,34 @@ func (m *masker) isSecretTable(n *node) bool {
 	return false
 }
 
-// args covers what is secret in arguments.
-func (m *masker) args(n *node) {
-	before := ""
+// list covers what is secret in a list, which may be of arguments.
+func (m *masker) list(n *node) {
+	words := make([]string, len(n.nodes))
+	for i, kid := range n.nodes {
+		words[i] = kid.value
+	}
+	if n.key == "args" {
+		words = append([]string{m.program}, words...)
+	}
+	offsets := secretsIn(words)
 	for i := range n.nodes {
 		kid := &n.nodes[i]
-		switch at := secretAt(before, kid.value); {
-		case at >= 0:
-			m.cover(kid, kid.value[:at]+hidden)
-		case strings.Contains(kid.value, "://"):
-			at := strings.LastIndexAny(kid.value[:strings.Index(kid.value, "://")], "= ") + 1
-			m.cover(kid, kid.value[:at]+maskedURL(kid.value[at:]))
+		if kid.kind == list || kid.kind == table {
+			m.member(kid, false)
+		} else {
+			m.text(kid, offsets[i+len(words)-len(n.nodes)])
 		}
-		before = kid.value
+	}
+}
+
+// text covers a text from an offset on that is not -1, and the queries of its URLs.
+func (m *masker) text(n *node, at int) {
+	switch {
+	case at >= 0:
+		m.cover(n, n.value[:at]+hidden)
+	case strings.Contains(n.value, "://"):
+		at := strings.LastIndexAny(n.value[:strings.Index(n.value, "://")], "= ") + 1
+		m.cover(n, n.value[:at]+maskedURL(n.value[at:]))
 	}
 }
 

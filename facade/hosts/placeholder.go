@@ -37,8 +37,21 @@ func (t *translator) group(raw string, match []int, name string) string {
 }
 
 // isPlaceholder reports whether nothing in a value is literal.
-func (t *translator) isPlaceholder(raw string) bool {
-	return t.pattern != nil && raw != "" && t.pattern.ReplaceAllLiteralString(raw, "") == ""
+func (t *translator) isPlaceholder(raw string) bool { return raw != "" && t.literal(raw) == "" }
+
+// literal is what of a value is written out: what stands around placeholders, and
+// their fallbacks.
+func (t *translator) literal(raw string) string {
+	if t.pattern == nil {
+		return raw
+	}
+	var b strings.Builder
+	at := 0
+	for _, m := range t.pattern.FindAllStringSubmatchIndex(raw, -1) {
+		b.WriteString(raw[at:m[0]] + strings.TrimPrefix(t.group(raw, m, "or"), ":-"))
+		at = m[1]
+	}
+	return b.String() + raw[at:]
 }
 
 // carry gives a value to a new variable of the host's entry, and the placeholder

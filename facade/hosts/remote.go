@@ -10,13 +10,10 @@ import (
 
 // remote translates a server that has a URL.
 func (t *translator) remote() error {
-	address := t.text(t.entry.URL, "URL")
-	switch {
-	case t.pattern == nil && !isWeb(t.entry.URL), t.pattern != nil && !isWeb(t.entry.URL) && !t.pattern.MatchString(t.entry.URL):
+	if !isWeb(t.entry.URL) && (t.pattern == nil || !t.pattern.MatchString(t.entry.URL)) {
 		return errors.New(`its URL does not begin with "https://" or "http://"`)
-	case hasURLSecret(t.entry.URL):
-		address = t.carry(t.entry.URL, "URL")
 	}
+	address := t.address()
 	o := object{{"url", jsonc.Quote(address)}}
 	if t.entry.Transport == "sse" {
 		o = append(o, pair{"transport", jsonc.Quote("sse")})
@@ -43,6 +40,14 @@ func (t *translator) remote() error {
 	}
 	t.Upstream = o.bytes()
 	return nil
+}
+
+// address translates the URL.
+func (t *translator) address() string {
+	if secretInWord(t.entry.URL) >= 0 && !t.isPlaceholder(t.entry.URL) {
+		return t.carry(t.entry.URL, "URL")
+	}
+	return t.text(t.entry.URL, "URL")
 }
 
 // connecting are the variables by which we find a proxy, certificates, and what a
@@ -84,10 +89,7 @@ func (t *translator) headersOf() (object, error) {
 // header translates a header: what is literal in it goes through a variable,
 // unless that is only a scheme.
 func (t *translator) header(h Var) string {
-	literal := h.Value
-	if t.pattern != nil {
-		literal = t.pattern.ReplaceAllLiteralString(h.Value, "")
-	}
+	literal := t.literal(h.Value)
 	switch strings.ToLower(strings.TrimSpace(literal)) {
 	case "", "bearer", "basic", "token":
 		if literal != h.Value {

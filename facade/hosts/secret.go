@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -8,119 +9,242 @@ import (
 )
 
 // What may be secret is a guess, and errs towards hiding: what is hidden without
-// need costs a diff a word.
+// need costs a diff a word, and an entry a variable.
 
-// minToken is the length from which a word in one piece may be a token.
-const minToken = 16
-
-// isToken reports whether a word looks like one that a machine made to be kept
-// secret: with a beginning that is known, or twice as long as such a one.
-func isToken(word string) bool {
-	return len(word) >= minToken && !strings.ContainsAny(word, " \t/\\") &&
-		(config.HasTokenPrefix(word) || len(word) >= 2*minToken && !strings.Contains(word, ":") && config.IsToken(word))
+// A line is a command line: a program and its arguments.
+type line struct {
+	words []string
+	login bool // "-p" goes with a user
 }
 
-// secretAt is the offset in an argument from which it is secret, or -1. before
-// is the argument in front of it. It may be a command line of its own, or a list
-// of names and values.
-func secretAt(before, arg string) int {
-	if isLongFlag(before) && config.NamesSecret(before) && !isFlag(arg) && arg != "" || hasURLSecret(arg) || isToken(arg) {
-		return 0
+// secretsIn gives the offsets from which the words of a command line are secret,
+// -1 for one that is not.
+func secretsIn(words []string) []int {
+	l := line{words, slices.ContainsFunc(words, isLogin)}
+	offsets := make([]int, len(words))
+	for i := range words {
+		offsets[i] = l.secretAt(i)
 	}
-	for i, mark := range arg {
-		if mark != '=' && mark != ':' && mark != ' ' {
-			continue
+	return offsets
+}
+
+// secretAt is the offset from which a word is secret, or -1. A word may be a
+// command line of its own.
+func (l line) secretAt(i int) int {
+	word, before := l.words[i], l.before(i)
+	switch {
+	case word == "":
+		return -1
+	case l.isValue(i):
+		return 0
+	case isHeaderFlag(before) && strings.ContainsAny(word, ":="):
+		return valueAt(word)
+	case (before == "-e" || before == "--env") && strings.Contains(word, "="):
+		return valueAt(word)
+	case l.login && strings.HasPrefix(word, "-p") && len(word) > len("-p"):
+		return len("-p")
+	case strings.ContainsAny(word, space):
+		return secretWithin(word)
+	}
+	return secretInWord(word)
+}
+
+func (l line) before(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return l.words[i-1]
+}
+
+const space = " \t\r\n"
+
+// secretWithin is the offset from which a word is secret that is a command line
+// of its own, or some other text.
+func secretWithin(word string) int {
+	words := strings.Fields(word)
+	from := 0
+	for i, at := range secretsIn(words) {
+		start := from + strings.Index(word[from:], words[i])
+		if at >= 0 {
+			return start + at
 		}
-		head := strings.TrimRight(arg[:i], `"'`)
-		name := head[strings.LastIndexAny(head, ` =:;,&?"'{[(`)+1:]
-		value := strings.TrimLeft(arg[i+1:], " ")
-		word, _, _ := strings.Cut(value, " ")
-		switch named := config.NamesSecret(name) && !strings.ContainsAny(name, `/\`); {
-		case value == "" || strings.HasPrefix(value, "//"):
-		case isToken(strings.Trim(word, `"',;`)), mark != ' ' && named, mark == ' ' && named && isFlag(name) && !isFlag(value):
-			return len(arg) - len(value)
-		}
+		from = start + len(words[i])
 	}
 	return -1
+}
+
+// isValue reports whether a word is secret for what stands before it.
+func (l line) isValue(i int) bool {
+	word, before := l.words[i], strings.Trim(l.before(i), `"'{,`)
+	name := strings.TrimRight(before, `"':=`)
+	switch {
+	case isSecretWord(before), (name != before || word[0] == '=' || word[0] == ':') && namesSecret(name):
+		return true
+	case isLongFlag(before) && namesSecret(before):
+		return !strings.HasPrefix(word, "--")
+	case before == "-p" || before == "-P" || before == "-a" || before == "-k":
+		return (l.login || !isPlain(word)) && !l.namesPackage(i)
+	case before == "-t" || before == "-s" || before == "-w":
+		return l.login && !strings.HasPrefix(word, "-")
+	case before == "-u" || before == "-U" || before == "--user":
+		return strings.Contains(word, ":") && !isPlain(word)
+	}
+	return false
+}
+
+// namesPackage reports whether a word is that of "npx -p acme".
+func (l line) namesPackage(i int) bool {
+	return i > 1 && program(l.words[0]) == "npx" && !slices.ContainsFunc(l.words[1:i], func(w string) bool { return !isFlag(w) })
+}
+
+// isLogin reports whether a word tells that "-p" is a password: it gives a user,
+// or is the name of a program that has it so.
+func isLogin(word string) bool {
+	return slices.Contains(strings.Fields("-u -U --user --username mysql mysqldump mysqladmin mariadb sshpass"), word)
+}
+
+// isPlain reports whether what stands behind a short flag is no password: a port
+// or another number, a path, a package of npm's with its scope, the next flag.
+func isPlain(word string) bool {
+	return strings.Trim(word, "0123456789.,:-/") == "" || isFlag(word) ||
+		plainStart.MatchString(word) || strings.HasPrefix(word, "@") && strings.Contains(word, "/")
+}
+
+var plainStart = regexp.MustCompile(`^(?:/|\.\.?/|~/|\\\\|[A-Za-z]:[\\/])`)
+
+// isSecretWord reports whether a word says that a secret follows, as in
+// "config set token abc".
+func isSecretWord(word string) bool {
+	return slices.Contains(strings.Fields("token password passwd secret apikey api-key api_key access-token access_token"), strings.ToLower(word))
+}
+
+// namesSecret is config.NamesSecret, and takes "PWD" for the one of a connection
+// string.
+func namesSecret(name string) bool {
+	return config.NamesSecret(name) || strings.EqualFold(name, "pwd")
+}
+
+// isHeaderFlag reports whether a header follows, or is the value: any may be what
+// the server knows its user by.
+func isHeaderFlag(arg string) bool {
+	return arg == "-H" || isFlag(arg) && strings.Contains(strings.ToLower(arg), "header")
 }
 
 // isLongFlag reports whether an argument is the name of a flag and nothing else,
 // as "-psecret" is not.
 func isLongFlag(arg string) bool {
-	return isFlag(arg) && !strings.ContainsAny(arg, "=:/ ") && (config.NamesSecret(arg) || strings.HasPrefix(arg, "--"))
+	return isFlag(arg) && !strings.ContainsAny(arg, "=:/ ") && (namesSecret(arg) || strings.HasPrefix(arg, "--"))
 }
 
 func isFlag(arg string) bool { return strings.HasPrefix(arg, "-") }
 
-// hasURLSecret reports whether there is a URL with a user, or with something
-// that looks secret in its path or query, in a text.
-func hasURLSecret(text string) bool {
-	for rest := text; ; {
-		scheme, after, ok := strings.Cut(rest, "://")
-		if !ok {
-			return false
-		}
-		rest = after
-		address := after
-		if end := strings.IndexAny(after, " \t\r\n\"'"); end >= 0 {
-			address = after[:end]
-		}
-		if scheme != "" && isSecretAddress(address) {
-			return true
-		}
+// valueAt is where the value begins in "NAME=value" and "Name: value"; 0 if none
+// is there, which follows.
+func valueAt(word string) int {
+	value := strings.TrimLeft(word[strings.IndexAny(word, ":=")+1:], space)
+	if value == "" {
+		return 0
 	}
+	return len(word) - len(value)
 }
 
-// isSecretAddress judges what follows "://".
-func isSecretAddress(address string) bool {
-	address, query, _ := strings.Cut(address, "?")
-	host, path, _ := strings.Cut(address, "/")
-	if strings.Contains(host, "@") || slices.ContainsFunc(strings.Split(path, "/"), isToken) {
-		return true
+// secretInWord is the offset from which a word without spaces is secret, or -1.
+func secretInWord(word string) int {
+	if hasURLSecret(word) || hasCredentials(word) {
+		return 0
 	}
-	for _, pair := range strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' || r == '#' }) {
-		name, value, _ := strings.Cut(pair, "=")
-		if value != "" && (config.NamesSecret(name) || isToken(value)) {
-			return true
-		}
+	at, named := tokenAt(word), namedAt(word)
+	if at < 0 || named >= 0 && named < at {
+		return named
 	}
-	return false
+	return at
 }
 
-// hidden stands for what is not to be seen.
-const hidden = "…"
+// credentials are "user:password@", as in "user:password@tcp(host)/base".
+var credentials = regexp.MustCompile(`(?:^|["'=,;(\[]|:-)([^"'=,;(\[{/:@]*):([^@]+)@`)
 
-// maskedURL is a URL without its user, the values of its query, its fragment, and
-// what looks like a token in its path.
-func maskedURL(text string) string {
-	scheme, address, ok := strings.Cut(text, "://")
-	if !ok || isToken(scheme) {
-		return hidden
-	}
-	address, _, _ = strings.Cut(address, "#")
-	address, query, _ := strings.Cut(address, "?")
-	host, path, slash := strings.Cut(address, "/")
-	if at := strings.LastIndexByte(host, '@'); at >= 0 {
-		host = hidden + host[at:]
-	}
-	masked := scheme + "://" + host
-	if slash {
-		segments := strings.Split(path, "/")
-		for i, segment := range segments {
-			if isToken(segment) || strings.Contains(segment, "@") {
-				segments[i] = hidden
-			}
+// hasCredentials reports whether there are credentials in a word.
+func hasCredentials(word string) bool {
+	return slices.ContainsFunc(credentials.FindAllStringSubmatch(word, -1), func(m []string) bool {
+		isPackage := slices.Contains([]string{"npm", "jsr", "github"}, m[1])
+		return !isPackage && !strings.HasPrefix(m[2], "//") && !strings.HasPrefix(m[2], `\`)
+	})
+}
+
+// delimiters stand around names and values.
+const delimiters = " =:;,&?\"'`{}[]()<>|$@!*#"
+
+// namedAt is the offset of the first value in a word whose name says that it is
+// secret, or -1.
+func namedAt(word string) int {
+	for i, mark := range word {
+		if mark != '=' && mark != ':' {
+			continue
 		}
-		masked += "/" + strings.Join(segments, "/")
-	}
-	mark := "?"
-	for _, pair := range strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' }) {
-		name, _, named := strings.Cut(pair, "=")
-		if masked += mark; named {
-			masked += name + "="
+		head, value := strings.TrimRight(word[:i], `"'`), word[i+1:]
+		name := head[strings.LastIndexAny(head, delimiters)+1:]
+		named := namesSecret(name) || isHeaderFlag(name) || strings.HasPrefix(word, "--env=") && i > len("--env")
+		if named && !strings.ContainsAny(name, `/\`) && value != "" && !strings.HasPrefix(value, "//") {
+			return i + 1
 		}
-		masked += hidden
-		mark = "&"
 	}
-	return masked
+	return -1
+}
+
+// pieces are the parts of a word that may be tokens; "=" may end one.
+var pieces = regexp.MustCompile("[^-" + regexp.QuoteMeta(delimiters) + "][^" + regexp.QuoteMeta(delimiters) + "]*(?:={1,2}$)?")
+
+// tokenAt is the offset of the first token in a word, or -1.
+func tokenAt(word string) int {
+	for _, m := range pieces.FindAllStringIndex(word, -1) {
+		if piece := word[m[0]:m[1]]; isToken(piece) || isToken(unescaped(piece)) {
+			return m[0]
+		}
+	}
+	return -1
+}
+
+// minToken is the length from which a word in one piece may be a token.
+const minToken = 16
+
+// isToken reports whether a word looks like one that a machine made to be kept
+// secret: with a beginning that is known, or twice as long as such a one, or of
+// letters and digits in no order.
+func isToken(word string) bool {
+	if len(word) < minToken {
+		return false
+	}
+	return isBase64(word) || !strings.ContainsAny(word, space+`/\`) &&
+		(config.HasTokenPrefix(word) || len(word) >= 2*minToken && !strings.Contains(word, ":") && config.IsToken(word) || isRun(word))
+}
+
+// isRun reports whether a word is nothing but letters and digits and longer, or
+// with more digits, than a name is.
+func isRun(word string) bool {
+	letters, digits := counts(word)
+	return letters+digits == len(word) && (len(word) >= 24 || letters > 0 && digits >= 4)
+}
+
+func counts(word string) (letters, digits int) {
+	for _, c := range []byte(word) {
+		switch {
+		case '0' <= c && c <= '9':
+			digits++
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
+			letters++
+		}
+	}
+	return letters, digits
+}
+
+// awsSecret is how long a secret key of AWS is: 40 characters of base64.
+const awsSecret = 40
+
+// isBase64 reports whether a word looks like 12 bytes or more in base64, and not
+// like a path.
+func isBase64(word string) bool {
+	letters, digits := counts(word)
+	mixed := digits > 0 && strings.ToLower(word) != word && strings.ToUpper(word) != word
+	return mixed && letters+digits+strings.Count(word, "/")+strings.Count(word, "+")+strings.Count(word, "=") == len(word) &&
+		(len(word) == awsSecret || strings.Contains(word, "+") || strings.HasSuffix(word, "="))
 }

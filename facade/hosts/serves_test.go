@@ -74,7 +74,7 @@ func compareServed(t *testing.T, e Entry, tr Translation, env []string, h replac
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := h.replaced(e.URL); r.URL != want {
+	if want, _, _ := strings.Cut(h.replaced(e.URL), "#"); r.URL != want { // no request has a fragment
 		t.Errorf("URL %s, want %s", r.URL, want)
 	}
 	got := map[string]string{"Authorization": r.Authorization}

@@ -135,12 +135,12 @@ func (t *translator) filters() error {
 // process translates a server that is a process. Its variables and its folder
 // stay where they are: we hand on what we get.
 func (t *translator) process() {
-	o := object{{"command", jsonc.Quote(t.text(t.entry.Command, "COMMAND"))}}
+	words := append([]string{t.entry.Command}, t.entry.Args...)
+	offsets := secretsIn(words)
+	o := object{{"command", jsonc.Quote(t.word("", words[0], offsets[0], "COMMAND"))}}
 	var args []string
-	before := ""
-	for i, arg := range t.entry.Args {
-		args = append(args, t.arg(before, arg, i))
-		before = arg
+	for i := 1; i < len(words); i++ {
+		args = append(args, t.word(words[i-1], words[i], offsets[i], fmt.Sprintf("ARG%d", i)))
 	}
 	if len(args) > 0 {
 		o = append(o, pair{"args", jsonOf(args)})
@@ -148,24 +148,37 @@ func (t *translator) process() {
 	t.Upstream = o.bytes()
 }
 
-// arg translates an argument; what is secret in it goes through a variable.
-func (t *translator) arg(before, arg string, i int) string {
-	name := fmt.Sprintf("ARG%d", i+1)
-	at := secretAt(before, arg)
-	if at < 0 || t.isPlaceholder(arg[at:]) {
-		return t.text(arg, name)
+// word translates a word of a command line; what is secret in it, from at on if
+// that is not -1, goes through a variable.
+func (t *translator) word(before, word string, at int, name string) string {
+	if at = t.outside(word, at); at < 0 || t.isPlaceholder(word[at:]) {
+		return t.text(word, name)
 	}
-	flag := strings.TrimRight(arg[:at], "=: ")
+	flag := strings.TrimRight(word[:at], delimiters)
+	flag = flag[strings.LastIndexAny(flag, delimiters)+1:]
 	if at == 0 && isLongFlag(before) {
 		flag = before
 	}
 	if flag = variableOf(strings.TrimLeft(flag, "-")); flag != "" {
 		name = flag
 	}
-	if t.pattern != nil && t.pattern.MatchString(arg[:at]) {
+	if strings.HasSuffix(word[:at], "$") || t.pattern != nil && t.pattern.MatchString(word[:at]) {
 		at = 0
 	}
-	return escaped(arg[:at]) + t.carry(arg[at:], name)
+	return escaped(word[:at]) + t.carry(word[at:], name)
+}
+
+// outside is an offset in a text, or where the placeholder begins that it is in.
+func (t *translator) outside(text string, at int) int {
+	if t.pattern == nil {
+		return at
+	}
+	for _, m := range t.pattern.FindAllStringIndex(text, -1) {
+		if m[0] < at && at < m[1] {
+			return m[0]
+		}
+	}
+	return at
 }
 
 // An object is a raw JSON object in the making.
