@@ -179,7 +179,7 @@ func (s secrets) list() []string {
 const secretWords = "key token secret pass auth cred cookie dsn bearer jwt signature webhook hmac mnemonic connection-string connection_string connectionstring"
 
 // secretEnds end such names, and are too common inside of others (PATH).
-const secretEnds = "pwd pw sig _pat _pin -pat -pin"
+const secretEnds = "pwd pw sig otp _pat _pin -pat -pin"
 
 // folders are the variables that end as such names do and hold a folder.
 const folders = "pwd oldpwd"

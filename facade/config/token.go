@@ -132,7 +132,7 @@ func isInline(name, value string) bool {
 }
 
 // tokenPrefixes are what the tokens of well-known services begin with.
-const tokenPrefixes = "sk- pk- rk_ sk_ ghp_ gho_ ghs_ ghu_ github_pat_ glpat- xox AKIA eyJ PMAK- figd_ ntn_ hf_ lin_ dop_v1_ AIza npm_ pat- Bearer"
+const tokenPrefixes = "sk- pk- rk_ sk_ ghp_ gho_ ghs_ ghu_ github_pat_ glpat- xox AKIA eyJ PMAK- figd_ ntn_ hf_ lin_ dop_v1_ AIza npm_ pat- pplx- tvly- gsk_ sbp_ sntrys_ shpat_ whsec_ xapp- SG. Bearer"
 
 // HasTokenPrefix reports whether a word begins as the tokens of well-known
 // services do.
