@@ -41,16 +41,20 @@ func (l line) secretAt(i int) int {
 		return valueAt(word)
 	case (before == "-e" || before == "--env") && strings.Contains(word, "="):
 		return valueAt(word)
-	case l.login && strings.HasPrefix(word, "-p") && len(word) > len("-p"):
-		return len("-p")
+	case l.login && len(word) > 2 && word[:2] == "-p", attached.MatchString(word):
+		return 2
 	case strings.ContainsAny(word, space):
 		return secretWithin(word)
 	}
 	return secretInWord(word)
 }
 
+// attached are a header and a user with a password that stand in one word with
+// their short flag.
+var attached = regexp.MustCompile(`^-(?:H[^:]+:|u[^:]+:[^:]+$)`)
+
 func (l line) before(i int) string {
-	if i == 0 {
+	if i <= 0 {
 		return ""
 	}
 	return l.words[i-1]
@@ -78,6 +82,8 @@ func (l line) isValue(i int) bool {
 	word, before := l.words[i], strings.Trim(l.before(i), `"'{,`)
 	name := strings.TrimRight(before, `"':=`)
 	switch {
+	case isHeaderFlag(l.before(i-1)) && !isFlag(before) && !strings.ContainsAny(l.words[i-1], ":="):
+		return true // "--headers X-Workspace abc"
 	case isSecretWord(before), (name != before || word[0] == '=' || word[0] == ':') && namesSecret(name):
 		return true
 	case isLongFlag(before) && namesSecret(before):
@@ -150,7 +156,7 @@ func valueAt(word string) int {
 
 // secretInWord is the offset from which a word without spaces is secret, or -1.
 func secretInWord(word string) int {
-	if hasURLSecret(word) || hasCredentials(word) {
+	if hasURLSecret(word) || hasCredentials(word) || strings.HasPrefix(word, "-----BEGIN") {
 		return 0
 	}
 	at, named := tokenAt(word), namedAt(word)
@@ -183,7 +189,7 @@ func namedAt(word string) int {
 		}
 		head, value := strings.TrimRight(word[:i], `"'`), word[i+1:]
 		name := head[strings.LastIndexAny(head, delimiters)+1:]
-		named := namesSecret(name) || isHeaderFlag(name) || strings.HasPrefix(word, "--env=") && i > len("--env")
+		named := namesSecret(name) || isHeaderFlag(name) || name == "--user" && strings.Contains(value, ":") || strings.HasPrefix(word, "--env=") && i > len("--env")
 		if named && !strings.ContainsAny(name, `/\`) && value != "" && !strings.HasPrefix(value, "//") {
 			return i + 1
 		}
@@ -208,21 +214,23 @@ func tokenAt(word string) int {
 const minToken = 16
 
 // isToken reports whether a word looks like one that a machine made to be kept
-// secret: with a beginning that is known, or twice as long as such a one, or of
+// secret: with a beginning that is known, or twice as long as such a one, or with
 // letters and digits in no order.
 func isToken(word string) bool {
 	if len(word) < minToken {
 		return false
 	}
 	return isBase64(word) || !strings.ContainsAny(word, space+`/\`) &&
-		(config.HasTokenPrefix(word) || len(word) >= 2*minToken && !strings.Contains(word, ":") && config.IsToken(word) || isRun(word))
+		(config.HasTokenPrefix(word) || len(word) >= 2*minToken && !strings.Contains(word, ":") && config.IsToken(word) || hasRun(word))
 }
 
-// isRun reports whether a word is nothing but letters and digits and longer, or
-// with more digits, than a name is.
-func isRun(word string) bool {
-	letters, digits := counts(word)
-	return letters+digits == len(word) && (len(word) >= 24 || letters > 0 && digits >= 4)
+// hasRun reports whether there are letters and digits in a row that are longer, or
+// more mixed, than names are.
+func hasRun(word string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("-._~+%", r) }), func(run string) bool {
+		letters, digits := counts(run)
+		return letters+digits == len(run) && (len(run) >= 24 || len(run) >= 12 && letters > 0 && digits > 1)
+	})
 }
 
 func counts(word string) (letters, digits int) {
