@@ -27,6 +27,7 @@ type dialect struct {
 	// server, its variables included; "": it replaces nothing. Its groups are
 	// "var", the name of a variable, and "or", what stands for it if it is not set.
 	placeholder string
+	blank       bool   // a variable that is not set is replaced by nothing
 	write       string // the placeholder of a variable: "${env:%s}"
 	inherits    bool   // a server gets all variables of the host
 	pass        string // the key of the variables that a server gets from those of the host
@@ -75,7 +76,7 @@ func dialects() []*dialect {
 			files: codeFiles, format: jsonFormat{}, roots: [][][]string{{{"servers"}}},
 			urls: []string{"url"}, headers: "headers", env: "env", stdio: "stdio",
 			remote:      []string{"oauth"},
-			placeholder: editorPlaceholder, write: "${env:%s}", inherits: true,
+			placeholder: editorPlaceholder, blank: true, write: "${env:%s}", inherits: true,
 		},
 		{
 			Host:  Host{Name: "windsurf", Title: "Windsurf", Desktop: true},
@@ -112,7 +113,7 @@ func dialects() []*dialect {
 			files: openCodeFiles, format: jsonFormat{}, roots: [][][]string{{{"mcp", "servers"}}, {{"mcp"}}},
 			urls: []string{"url"}, headers: "headers", env: "environment", stdio: "local", one: true,
 			remote:      []string{"oauth"},
-			placeholder: `\{(?:env:(?P<var>[A-Za-z_][A-Za-z0-9_]*)|(?:env|file):[^}]*)\}`, write: "{env:%s}", inherits: true,
+			placeholder: `\{(?:env:(?P<var>[A-Za-z_][A-Za-z0-9_]*)|(?:env|file):[^}]*)\}`, blank: true, write: "{env:%s}", inherits: true,
 		},
 	}
 }

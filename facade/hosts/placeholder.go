@@ -18,6 +18,9 @@ func (t *translator) text(raw, name string) string {
 			if variable == "" || !t.inherits || t.hasEnv(variable) || strings.Contains(or, "$") {
 				return t.carry(raw, name)
 			}
+			if or == "" && t.blank {
+				or = ":-"
+			}
 			b.WriteString(escaped(raw[at:m[0]]) + "${" + variable + or + "}")
 			at = m[1]
 		}

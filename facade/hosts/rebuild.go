@@ -143,10 +143,12 @@ func (r *rebuilder) member(path []string, value string) (edit, error) {
 	return edit{path, said}, err
 }
 
-// variableIn is the variable that a value consists of.
+// variableIn is the variable that a value consists of, if it has no fallback but
+// nothing.
 func variableIn(value string) (name string, ok bool) {
 	name, opened := strings.CutPrefix(value, "${")
 	name, closed := strings.CutSuffix(name, "}")
+	name = strings.TrimSuffix(name, ":-")
 	return name, opened && closed && name != "" && variableOf(name) == strings.ToUpper(name)
 }
 
@@ -182,7 +184,7 @@ func (r *rebuilder) text(value string) (string, error) {
 // variable is what stands for a variable: the value that wrapping gave it, or
 // the host's own placeholder.
 func (r *rebuilder) variable(inner string) (string, error) {
-	name, _, or := strings.Cut(inner, ":-")
+	name, fallback, or := strings.Cut(inner, ":-")
 	switch {
 	case r.isTaken(name):
 		r.taken = append(r.taken, edit{append(slices.Clip(r.shape(r.server).env), name), nil})
@@ -190,7 +192,7 @@ func (r *rebuilder) variable(inner string) (string, error) {
 		return r.env[i].Value, nil
 	case r.write == "${%s}":
 		return "${" + inner + "}", nil
-	case r.write != "" && !or:
+	case r.write != "" && (!or || r.blank && fallback == ""):
 		return fmt.Sprintf(r.write, name), nil
 	}
 	return "", fmt.Errorf("there is no backup, and ${%s} in its entry in the servers file is nothing that %s replaces; write back what it started before by hand", name, r.Title)

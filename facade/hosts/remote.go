@@ -65,23 +65,23 @@ func (t *translator) headersOf() (object, error) {
 	for _, h := range t.entry.Headers {
 		o = append(o, pair{h.Name, jsonc.Quote(t.header(h))})
 	}
-	byName := func(header, lead, variable string) error {
+	byName := func(header, lead, variable, or string) error {
 		if variableOf(variable) != strings.ToUpper(variable) || variable == "" {
 			return fmt.Errorf("header %q: want the name of a variable", header)
 		}
-		o = append(o, pair{header, jsonc.Quote(lead + "${" + variable + "}")})
+		o = append(o, pair{header, jsonc.Quote(lead + "${" + variable + or + "}")})
 		if !t.hasEnv(variable) {
 			t.Translation.pass = append(t.Translation.pass, variable)
 		}
 		return nil
 	}
-	for _, h := range t.server.get("env_http_headers").vars() {
-		if err := byName(h.Name, "", h.Value); err != nil {
+	for _, h := range t.server.get("env_http_headers").vars() { // one that is not set is no error in Codex
+		if err := byName(h.Name, "", h.Value, ":-"); err != nil {
 			return nil, err
 		}
 	}
 	if name := t.server.get("bearer_token_env_var"); name != nil {
-		return o, byName("Authorization", "Bearer ", name.text())
+		return o, byName("Authorization", "Bearer ", name.text(), "")
 	}
 	return o, nil
 }
