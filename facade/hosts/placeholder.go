@@ -7,15 +7,17 @@ import (
 )
 
 // text is a value of the host in our notation. A placeholder that says the same
-// there is translated; another, and what we would take for one, goes through a
-// variable of the host's entry, in which the host replaces it.
+// there is translated; another, what we would take for one, and what our notation
+// cannot say, as "$" before a placeholder, goes through a variable of the host's
+// entry, in which the host replaces it.
 func (t *translator) text(raw, name string) string {
 	var b strings.Builder
 	at := 0
 	if t.pattern != nil {
 		for _, m := range t.pattern.FindAllStringSubmatchIndex(raw, -1) {
 			variable, or := t.group(raw, m, "var")+t.group(raw, m, "bare"), t.group(raw, m, "or")
-			if variable == "" || !t.inherits || t.hasEnv(variable) || strings.Contains(or, "$") {
+			unsaid := strings.Contains(or, "$") || strings.HasSuffix(raw[:m[0]], "$")
+			if variable == "" || !t.inherits || t.hasEnv(variable) || unsaid {
 				return t.carry(raw, name)
 			}
 			if or == "" && t.blank {

@@ -22,6 +22,11 @@ func TestPlaceholders(t *testing.T) {
 		{"is an empty fallback in Claude Code", "claude-code", "${NOPE:-}", ""},
 		{"is replaced in OpenCode", "opencode", "{env:SET}", "x"},
 		{"is replaced in VS Code", "vscode", "${env:SET}", "x"},
+		{"keeps a dollar before it in Claude Code", "claude-code", "pa$${SET}", "pa$x"},
+		{"keeps a dollar before it in VS Code", "vscode", "$${env:SET}", "$x"},
+		{"keeps a dollar before it in OpenCode", "opencode", "${env:SET}", "$x"},
+		{"keeps a dollar between two", "claude-code", "${SET}$${SET}", "x$x"},
+		{"keeps a dollar before a secret one", "claude-code", "--token=$${SET}", "--token=$x"},
 		{"is none in Claude Desktop", "claude-desktop", "$${SET}", "$${SET}"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
