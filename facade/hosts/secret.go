@@ -14,13 +14,13 @@ import (
 // A line is a command line: a program and its arguments.
 type line struct {
 	words []string
-	login bool // "-p" goes with a user
+	login bool // a user is among them, whose password "-p" gives
 }
 
 // secretsIn gives the offsets from which the words of a command line are secret,
 // -1 for one that is not.
 func secretsIn(words []string) []int {
-	l := line{words, slices.ContainsFunc(words, isLogin)}
+	l := line{words, isLogin(words)}
 	offsets := make([]int, len(words))
 	for i := range words {
 		offsets[i] = l.secretAt(i)
@@ -41,7 +41,7 @@ func (l line) secretAt(i int) int {
 		return valueAt(word)
 	case (before == "-e" || before == "--env") && strings.Contains(word, "="):
 		return valueAt(word)
-	case l.login && len(word) > 2 && word[:2] == "-p", attached.MatchString(word):
+	case len(word) > 2 && (attached.MatchString(word) || word[:2] == "-p" && l.hasUser()):
 		return 2
 	case strings.ContainsAny(word, space):
 		return secretWithin(word)
@@ -82,17 +82,17 @@ func (l line) isValue(i int) bool {
 	word, before := l.words[i], strings.Trim(l.before(i), `"'{,`)
 	name := strings.TrimRight(before, `"':=`)
 	switch {
-	case isHeaderFlag(l.before(i-1)) && !isFlag(before) && !strings.ContainsAny(l.words[i-1], ":="):
+	case isHeaderFlag(l.before(i-1)) && !isFlag(before) && !strings.ContainsAny(before, ":=") && !isFlag(word):
 		return true // "--headers X-Workspace abc"
 	case isSecretWord(before), (name != before || word[0] == '=' || word[0] == ':') && namesSecret(name):
 		return true
 	case isLongFlag(before) && namesSecret(before):
 		return !strings.HasPrefix(word, "--")
 	case before == "-p" || before == "-P" || before == "-a" || before == "-k":
-		return (l.login || !isPlain(word)) && !l.namesPackage(i)
+		return (l.login && !strings.Contains(word, ":") || !isPlain(word)) && !l.namesPackage(i)
 	case before == "-t" || before == "-s" || before == "-w":
 		return l.login && !strings.HasPrefix(word, "-")
-	case before == "-u" || before == "-U" || before == "--user":
+	case isUserFlag(before):
 		return strings.Contains(word, ":") && !isPlain(word)
 	}
 	return false
@@ -103,10 +103,25 @@ func (l line) namesPackage(i int) bool {
 	return i > 1 && program(l.words[0]) == "npx" && !slices.ContainsFunc(l.words[1:i], func(w string) bool { return !isFlag(w) })
 }
 
-// isLogin reports whether a word tells that "-p" is a password: it gives a user,
-// or is the name of a program that has it so.
-func isLogin(word string) bool {
-	return slices.Contains(strings.Fields("-u -U --user --username mysql mysqldump mysqladmin mariadb sshpass"), word)
+// isLogin reports whether the words give a user that is no number, as those of
+// containers are.
+func isLogin(words []string) bool {
+	for i, word := range words[:max(0, len(words)-1)] {
+		if isUserFlag(word) && !isPlain(words[i+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isUserFlag(word string) bool {
+	return slices.Contains([]string{"-u", "-U", "--user", "--username"}, word)
+}
+
+// hasUser reports whether a word of the line that begins with "-p" may hold a
+// password, as in "mysql -uroot -phunter2".
+func (l line) hasUser() bool {
+	return l.login || program(l.words[0]) == "mysql" || slices.ContainsFunc(l.words, func(w string) bool { return strings.HasPrefix(w, "-u") })
 }
 
 // isPlain reports whether what stands behind a short flag is no password: a port
@@ -133,7 +148,7 @@ func namesSecret(name string) bool {
 // isHeaderFlag reports whether a header follows, or is the value: any may be what
 // the server knows its user by.
 func isHeaderFlag(arg string) bool {
-	return arg == "-H" || isFlag(arg) && strings.Contains(strings.ToLower(arg), "header")
+	return arg == "-H" || isFlag(arg) && strings.HasSuffix(strings.TrimSuffix(strings.ToLower(arg), "s"), "header")
 }
 
 // isLongFlag reports whether an argument is the name of a flag and nothing else,
