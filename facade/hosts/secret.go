@@ -41,7 +41,7 @@ func (l line) secretAt(i int) int {
 		return valueAt(word)
 	case (before == "-e" || before == "--env") && strings.Contains(word, "="):
 		return valueAt(word)
-	case len(word) > 2 && (attached.MatchString(word) || word[:2] == "-p" && l.hasUser()):
+	case attached.MatchString(word) || l.isAttached(word):
 		return 2
 	case strings.ContainsAny(word, space):
 		return secretWithin(word)
@@ -98,9 +98,9 @@ func (l line) isValue(i int) bool {
 	return false
 }
 
-// namesPackage reports whether a word is that of "npx -p acme".
+// namesPackage reports whether a word is that of "npx -p acme acme-mcp".
 func (l line) namesPackage(i int) bool {
-	return i > 1 && program(l.words[0]) == "npx" && !slices.ContainsFunc(l.words[1:i], func(w string) bool { return !isFlag(w) })
+	return i > 1 && i < len(l.words)-1 && l.words[i-1] == "-p" && program(l.words[0]) == "npx" && !slices.ContainsFunc(l.words[1:i], func(w string) bool { return !isFlag(w) })
 }
 
 // isLogin reports whether the words give a user that is no number, as those of
@@ -118,10 +118,13 @@ func isUserFlag(word string) bool {
 	return slices.Contains([]string{"-u", "-U", "--user", "--username"}, word)
 }
 
-// hasUser reports whether a word of the line that begins with "-p" may hold a
-// password, as in "mysql -uroot -phunter2".
-func (l line) hasUser() bool {
-	return l.login || program(l.words[0]) == "mysql" || slices.ContainsFunc(l.words, func(w string) bool { return strings.HasPrefix(w, "-u") })
+// isAttached reports whether what stands in one word with "-p" may be a password,
+// as in "mysql -uroot -phunter2".
+func (l line) isAttached(word string) bool {
+	rest, ok := strings.CutPrefix(word, "-p")
+	letters, digits := counts(rest)
+	return ok && rest != "" && (l.login || letters > 0 && digits > 0 || program(l.words[0]) == "mysql" ||
+		slices.ContainsFunc(l.words, func(w string) bool { return strings.HasPrefix(w, "-u") }))
 }
 
 // isPlain reports whether what stands behind a short flag is no password: a port
@@ -136,14 +139,16 @@ var plainStart = regexp.MustCompile(`^(?:/|\.\.?/|~/|\\\\|[A-Za-z]:[\\/])`)
 // isSecretWord reports whether a word says that a secret follows, as in
 // "config set token abc".
 func isSecretWord(word string) bool {
-	return slices.Contains(strings.Fields("token password passwd secret apikey api-key api_key access-token access_token"), strings.ToLower(word))
+	return slices.Contains(strings.Fields("bearer token password passwd secret apikey api-key api_key access-token access_token"), strings.ToLower(word))
 }
 
-// namesSecret is config.NamesSecret, and takes "PWD" for the one of a connection
-// string.
+// namesSecret is config.NamesSecret, and knows names that say it less clearly, as
+// "PWD" in a connection string.
 func namesSecret(name string) bool {
-	return config.NamesSecret(name) || strings.EqualFold(name, "pwd")
+	return config.NamesSecret(name) || slices.Contains(strings.Fields(alsoSecret), strings.TrimLeft(strings.ToLower(name), "-"))
 }
+
+const alsoSecret = "pwd api access session session-id session_id sessionid jsessionid sid private licence license code login /p"
 
 // isHeaderFlag reports whether a header follows, or is the value: any may be what
 // the server knows its user by.
@@ -184,9 +189,12 @@ func secretInWord(word string) int {
 // credentials are "user:password@", as in "user:password@tcp(host)/base".
 var credentials = regexp.MustCompile(`(?:^|["'=,;(\[]|:-)([^"'=,;(\[{/:@]*):([^@]+)@`)
 
+// authority is the same behind "//", where a URL has a scheme or not.
+var authority = regexp.MustCompile(`(?://|\\\\)[^/\\@:]*:[^/\\@]+@`)
+
 // hasCredentials reports whether there are credentials in a word.
 func hasCredentials(word string) bool {
-	return slices.ContainsFunc(credentials.FindAllStringSubmatch(word, -1), func(m []string) bool {
+	return authority.MatchString(word) || slices.ContainsFunc(credentials.FindAllStringSubmatch(word, -1), func(m []string) bool {
 		isPackage := slices.Contains([]string{"npm", "jsr", "github"}, m[1])
 		return !isPackage && !strings.HasPrefix(m[2], "//") && !strings.HasPrefix(m[2], `\`)
 	})
@@ -204,8 +212,11 @@ func namedAt(word string) int {
 		}
 		head, value := strings.TrimRight(word[:i], `"'`), word[i+1:]
 		name := head[strings.LastIndexAny(head, delimiters)+1:]
+		if strings.HasPrefix(name, "/") && strings.HasPrefix(value, "/") {
+			continue // a path and another, not "/password:abc"
+		}
 		named := namesSecret(name) || isHeaderFlag(name) || name == "--user" && strings.Contains(value, ":") || strings.HasPrefix(word, "--env=") && i > len("--env")
-		if named && !strings.ContainsAny(name, `/\`) && value != "" && !strings.HasPrefix(value, "//") {
+		if named && !strings.ContainsAny(strings.TrimPrefix(name, "/"), `/\`) && value != "" && !strings.HasPrefix(value, "//") {
 			return i + 1
 		}
 	}
@@ -260,14 +271,11 @@ func counts(word string) (letters, digits int) {
 	return letters, digits
 }
 
-// awsSecret is how long a secret key of AWS is: 40 characters of base64.
-const awsSecret = 40
-
 // isBase64 reports whether a word looks like 12 bytes or more in base64, and not
-// like a path.
+// like a path. 40 characters are a secret key of AWS.
 func isBase64(word string) bool {
 	letters, digits := counts(word)
 	mixed := digits > 0 && strings.ToLower(word) != word && strings.ToUpper(word) != word
 	return mixed && letters+digits+strings.Count(word, "/")+strings.Count(word, "+")+strings.Count(word, "=") == len(word) &&
-		(len(word) == awsSecret || strings.Contains(word, "+") || strings.HasSuffix(word, "="))
+		(len(word) == 40 || len(word) >= 2*minToken && word[0] != '/' || strings.Contains(word, "+") || strings.HasSuffix(word, "="))
 }
