@@ -49,10 +49,7 @@ func (l line) secretAt(i int) int {
 	return secretInWord(word)
 }
 
-// attached are a header and a user with a password that stand in one word with
-// their short flag.
-var attached = regexp.MustCompile(`^-(?:H[^:]+:|u[^:]+:[^:]+$)`)
-
+// before is the word before one, "" if none is.
 func (l line) before(i int) string {
 	if i <= 0 {
 		return ""
@@ -100,7 +97,8 @@ func (l line) isValue(i int) bool {
 
 // namesPackage reports whether a word is that of "npx -p acme acme-mcp".
 func (l line) namesPackage(i int) bool {
-	return i > 1 && i < len(l.words)-1 && l.words[i-1] == "-p" && program(l.words[0]) == "npx" && !slices.ContainsFunc(l.words[1:i], func(w string) bool { return !isFlag(w) })
+	isWord := func(word string) bool { return !isFlag(word) }
+	return i > 1 && i < len(l.words)-1 && l.words[i-1] == "-p" && program(l.words[0]) == "npx" && !slices.ContainsFunc(l.words[1:i], isWord)
 }
 
 // isLogin reports whether the words give a user that is no number, as those of
@@ -123,9 +121,13 @@ func isUserFlag(word string) bool {
 func (l line) isAttached(word string) bool {
 	rest, ok := strings.CutPrefix(word, "-p")
 	letters, digits := counts(rest)
-	return ok && rest != "" && (l.login || letters > 0 && digits > 0 || program(l.words[0]) == "mysql" ||
-		slices.ContainsFunc(l.words, func(w string) bool { return strings.HasPrefix(w, "-u") }))
+	isUser := func(word string) bool { return strings.HasPrefix(word, "-u") }
+	return ok && rest != "" && (letters > 0 && digits > 0 || l.login || program(l.words[0]) == "mysql" || slices.ContainsFunc(l.words, isUser))
 }
+
+// attached are a header and a user with a password that stand in one word with
+// their short flag.
+var attached = regexp.MustCompile(`^-(?:H[^:]+:|u[^:]+:[^:]+$)`)
 
 // isPlain reports whether what stands behind a short flag is no password: a port
 // or another number, a path, a package of npm's with its scope, the next flag.
@@ -212,70 +214,27 @@ func namedAt(word string) int {
 		}
 		head, value := strings.TrimRight(word[:i], `"'`), word[i+1:]
 		name := head[strings.LastIndexAny(head, delimiters)+1:]
-		if strings.HasPrefix(name, "/") && strings.HasPrefix(value, "/") {
-			continue // a path and another, not "/password:abc"
-		}
-		named := namesSecret(name) || isHeaderFlag(name) || name == "--user" && strings.Contains(value, ":") || strings.HasPrefix(word, "--env=") && i > len("--env")
-		if named && !strings.ContainsAny(strings.TrimPrefix(name, "/"), `/\`) && value != "" && !strings.HasPrefix(value, "//") {
+		if strings.HasPrefix(head, "--env=") || isNamed(name, value) {
 			return i + 1
 		}
 	}
 	return -1
 }
 
-// pieces are the parts of a word that may be tokens; "=" may end one.
-var pieces = regexp.MustCompile("[^-" + regexp.QuoteMeta(delimiters) + "][^" + regexp.QuoteMeta(delimiters) + "]*(?:={1,2}$)?")
-
-// tokenAt is the offset of the first token in a word, or -1.
-func tokenAt(word string) int {
-	for _, m := range pieces.FindAllStringIndex(word, -1) {
-		if piece := word[m[0]:m[1]]; isToken(piece) || isToken(unescaped(piece)) {
-			return m[0]
-		}
-	}
-	return -1
-}
-
-// minToken is the length from which a word in one piece may be a token.
-const minToken = 16
-
-// isToken reports whether a word looks like one that a machine made to be kept
-// secret: with a beginning that is known, or twice as long as such a one, or with
-// letters and digits in no order.
-func isToken(word string) bool {
-	if len(word) < minToken {
+// isNamed reports whether a value is secret for its name, which may be a flag, as
+// Windows has them, too: "/password:abc". Paths are no names, and no URL is the
+// value of its scheme.
+func isNamed(name, value string) bool {
+	switch {
+	case value == "" || strings.HasPrefix(value, "//"), strings.ContainsAny(strings.TrimPrefix(name, "/"), `/\`), isVolume(name, value):
 		return false
+	case name == "--user":
+		return strings.Contains(value, ":")
 	}
-	return isBase64(word) || !strings.ContainsAny(word, space+`/\`) &&
-		(config.HasTokenPrefix(word) || len(word) >= 2*minToken && !strings.Contains(word, ":") && config.IsToken(word) || hasRun(word))
+	return namesSecret(name) || isHeaderFlag(name)
 }
 
-// hasRun reports whether there are letters and digits in a row that are longer, or
-// more mixed, than names are.
-func hasRun(word string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("-._~+%", r) }), func(run string) bool {
-		letters, digits := counts(run)
-		return letters+digits == len(run) && (len(run) >= 24 || len(run) >= 12 && letters > 0 && digits > 1)
-	})
-}
-
-func counts(word string) (letters, digits int) {
-	for _, c := range []byte(word) {
-		switch {
-		case '0' <= c && c <= '9':
-			digits++
-		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
-			letters++
-		}
-	}
-	return letters, digits
-}
-
-// isBase64 reports whether a word looks like 12 bytes or more in base64, and not
-// like a path. 40 characters are a secret key of AWS.
-func isBase64(word string) bool {
-	letters, digits := counts(word)
-	mixed := digits > 0 && strings.ToLower(word) != word && strings.ToUpper(word) != word
-	return mixed && letters+digits+strings.Count(word, "/")+strings.Count(word, "+")+strings.Count(word, "=") == len(word) &&
-		(len(word) == 40 || len(word) >= 2*minToken && word[0] != '/' || strings.Contains(word, "+") || strings.HasSuffix(word, "="))
+// isVolume reports whether a name and a value are those of "/from:/to".
+func isVolume(name, value string) bool {
+	return strings.HasPrefix(name, "/") && strings.HasPrefix(value, "/")
 }
