@@ -90,19 +90,27 @@ func program(command string) string {
 	return strings.TrimSuffix(name, ".exe")
 }
 
-// flagOf is the value of a flag of ours, "" if it is not given. What stands
-// behind "--" is another's.
+// flagOf is the value of a flag of ours, "" if it is not given; of several the
+// last.
 func flagOf(args []string, flag string) string {
+	if all := flagsOf(args, flag); len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return ""
+}
+
+// flagsOf are the values of a flag of ours. What stands behind "--" is another's.
+func flagsOf(args []string, flag string) (all []string) {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
-	for i, arg := range args {
-		if value, ok := strings.CutPrefix(arg, flag+"="); ok {
-			return value
-		}
-		if arg == flag && i+1 < len(args) {
-			return args[i+1]
+	for i := 0; i < len(args); i++ {
+		if value, ok := strings.CutPrefix(args[i], flag+"="); ok {
+			all = append(all, value)
+		} else if args[i] == flag && i+1 < len(args) {
+			i++
+			all = append(all, args[i])
 		}
 	}
-	return ""
+	return all
 }

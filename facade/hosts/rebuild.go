@@ -32,70 +32,103 @@ func (f *File) rebuilt(s *found, upstream func() ([]byte, error)) ([]byte, error
 // A rebuilder makes the edits.
 type rebuilder struct {
 	*dialect
-	server *node
-	env    []Var
-	edits  []edit
-	taken  []edit // that take away what wrapping added
+	server   *node
+	env      []Var
+	source   string // what the values are from: "its arguments"
+	overHTTP bool   // the server gets a URL
+	edits    []edit
+	taken    []edit // that take away what is for mcp-facade alone
 }
 
-// inPlace takes what stands behind "--", or "--url".
+// inPlace takes what stands behind "--", or "--url" with its headers.
 func (r *rebuilder) inPlace(e Entry) error {
+	r.source = "its arguments"
 	args, _ := ours(e.Command, e.Args)
 	if address := flagOf(args, "--url"); address != "" {
-		return r.url(address, "", gjson.Result{})
+		var headers []Var
+		for _, h := range flagsOf(args, "--header") {
+			name, value, ok := strings.Cut(h, ":")
+			if !ok {
+				return errors.New(`a --header of it has no colon; want "NAME: VALUE"`)
+			}
+			headers = append(headers, Var{strings.TrimSpace(name), strings.TrimSpace(value)})
+		}
+		return r.url(address, "", headers)
 	}
 	i := slices.Index(args, "--")
 	if i < 0 || i+1 == len(args) {
 		return errors.New(`it starts mcp-facade with neither --server nor --url nor a command behind "--"`)
 	}
-	r.edits = r.starting(r.server, args[i+1:])
-	return nil
+	return r.words(args[i+1:])
 }
 
 // upstream takes an entry of the servers file.
 func (r *rebuilder) upstream(raw []byte) error {
 	u := gjson.ParseBytes(raw)
-	for _, key := range []string{"credentialId", "tokenCommand", "envFrom", "caFile"} {
-		if u.Get(key).Exists() {
+	r.source = "its entry in the servers file"
+	for _, key := range []string{"credentialId", "tokenCommand", "envFrom", "caFile", "oauth"} {
+		if u.Get(key).Exists() && u.Get(key).Type != gjson.True { // a login is begun by the host itself
 			return fmt.Errorf(`there is no backup, and its %q in the servers file cannot be said to %s; write back what it started before by hand`, key, r.Title)
 		}
 	}
 	if address := u.Get("url"); address.Exists() {
-		text, err := r.text(address.Str)
-		if err != nil {
-			return err
-		}
-		return r.url(text, u.Get("transport").Str, u.Get("headers"))
+		return r.url(address.Str, u.Get("transport").Str, varsOf(u.Get("headers")))
 	}
 	return r.process(u)
+}
+
+// varsOf are the members of an object of texts.
+func varsOf(o gjson.Result) (all []Var) {
+	o.ForEach(func(key, value gjson.Result) bool {
+		all = append(all, Var{key.Str, value.Str})
+		return true
+	})
+	return all
 }
 
 func (r *rebuilder) process(u gjson.Result) error {
 	var words []string
 	for _, w := range append([]gjson.Result{u.Get("command")}, u.Get("args").Array()...) {
-		word, err := r.text(w.Str)
-		if err != nil {
-			return err
-		}
-		words = append(words, word)
+		words = append(words, w.Str)
 	}
 	if words[0] == "" {
 		return errors.New("its entry in the servers file has neither a command nor a URL")
 	}
-	r.edits = r.starting(r.server, words)
+	if err := r.words(words); err != nil {
+		return err
+	}
 	if cwd := u.Get("cwd").Str; cwd != "" && r.server.get("cwd") == nil {
 		r.edits = append(r.edits, edit{[]string{"cwd"}, cwd})
 	}
-	return r.members(u.Get("env"), r.shape(r.server).env)
+	return r.members(varsOf(u.Get("env")), r.shape(r.server).env)
 }
 
-// url gives the server a URL, and takes the process away.
-func (r *rebuilder) url(address, transport string, headers gjson.Result) error {
+// words has the server start a command.
+func (r *rebuilder) words(words []string) error {
+	said := make([]string, len(words))
+	for i, word := range words {
+		var err error
+		if said[i], err = r.text(word); err != nil {
+			return err
+		}
+	}
+	r.edits = r.starting(r.server, said)
+	return nil
+}
+
+// url gives the server a URL, and takes the process away, with the variables that
+// were for nothing but the URL and its headers.
+func (r *rebuilder) url(address, transport string, headers []Var) error {
+	r.overHTTP = true
+	said, err := r.text(address)
+	if err != nil {
+		return err
+	}
 	key := r.urls[0]
 	if transport == "sse" && key == "httpUrl" {
 		key = "url"
 	}
-	r.edits = []edit{{[]string{key}, address}}
+	r.edits = []edit{{[]string{key}, said}}
 	switch {
 	case r.one:
 		r.edits = append(r.edits, edit{[]string{"type"}, "remote"})
@@ -105,26 +138,30 @@ func (r *rebuilder) url(address, transport string, headers gjson.Result) error {
 	if err := r.members(headers, []string{r.headers}); err != nil {
 		return err
 	}
-	for _, key := range []string{"command", "args", r.pass} {
+	gone := []string{"command", "args"}
+	if r.pass != "" { // it refuses these beside a URL
+		gone = append(gone, r.pass, r.dialect.env, "cwd")
+	}
+	for _, key := range gone {
 		r.taken = append(r.taken, edit{[]string{key}, nil})
 	}
 	return nil
 }
 
-// members adds those of an object of texts that a table of the server lacks.
-func (r *rebuilder) members(o gjson.Result, table []string) (err error) {
-	o.ForEach(func(key, value gjson.Result) bool {
-		path := append(slices.Clip(table), key.Str)
+// members adds those that a table of the server lacks.
+func (r *rebuilder) members(all []Var, table []string) error {
+	for _, v := range all {
+		path := append(slices.Clip(table), v.Name)
 		if r.server.at(path) != nil {
-			return true
+			continue
 		}
-		var e edit
-		if e, err = r.member(path, value.Str); err == nil {
-			r.edits = append(r.edits, e)
+		e, err := r.member(path, v.Value)
+		if err != nil {
+			return err
 		}
-		return err == nil
-	})
-	return err
+		r.edits = append(r.edits, e)
+	}
+	return nil
 }
 
 // member is the edit for one of them. Codex has keys of their own for headers
@@ -132,8 +169,10 @@ func (r *rebuilder) members(o gjson.Result, table []string) (err error) {
 func (r *rebuilder) member(path []string, value string) (edit, error) {
 	header := path[len(path)-1]
 	bearer, isBearer := strings.CutPrefix(value, "Bearer ")
-	switch name, ok := variableIn(bearer); {
-	case r.pass == "" || path[0] != r.headers || !ok || r.isTaken(name):
+	name, ok := variableIn(bearer)
+	_, own := r.own(name)
+	switch {
+	case r.pass == "" || path[0] != r.headers || !ok || own:
 	case isBearer && strings.EqualFold(header, "Authorization"):
 		return edit{[]string{"bearer_token_env_var"}, name}, nil
 	case !isBearer:
@@ -152,12 +191,16 @@ func variableIn(value string) (name string, ok bool) {
 	return name, opened && closed && name != "" && variableOf(name) == strings.ToUpper(name)
 }
 
-// isTaken reports whether wrapping added a variable.
-func (r *rebuilder) isTaken(name string) bool {
-	return strings.HasPrefix(name, addedPrefix) && slices.ContainsFunc(r.env, func(v Var) bool { return v.Name == name })
+// own is the value that the entry itself gives a variable.
+func (r *rebuilder) own(name string) (value string, ok bool) {
+	i := slices.IndexFunc(r.env, func(v Var) bool { return v.Name == name })
+	if i < 0 {
+		return "", false
+	}
+	return r.env[i].Value, true
 }
 
-// text is a value of the servers file in the host's notation.
+// text is a value in our notation in the host's own.
 func (r *rebuilder) text(value string) (string, error) {
 	var b strings.Builder
 	for {
@@ -181,21 +224,25 @@ func (r *rebuilder) text(value string) (string, error) {
 	}
 }
 
-// variable is what stands for a variable: the value that wrapping gave it, or
-// the host's own placeholder.
+// variable is what stands for a variable: the value that the entry gives it, or
+// the host's own placeholder. What is no variable is a placeholder of the host.
 func (r *rebuilder) variable(inner string) (string, error) {
-	name, fallback, or := strings.Cut(inner, ":-")
-	switch {
-	case r.isTaken(name):
+	name, otherwise, or := strings.Cut(inner, ":-")
+	value, own := r.own(name)
+	if own && (r.overHTTP || strings.HasPrefix(name, addedPrefix)) {
 		r.taken = append(r.taken, edit{append(slices.Clip(r.shape(r.server).env), name), nil})
-		i := slices.IndexFunc(r.env, func(v Var) bool { return v.Name == name })
-		return r.env[i].Value, nil
-	case r.write == "${%s}":
+	}
+	switch {
+	case own && value == "":
+		return otherwise, nil
+	case own:
+		return value, nil
+	case r.write == "${%s}" || variableOf(name) != strings.ToUpper(name):
 		return "${" + inner + "}", nil
-	case r.write != "" && (!or || r.blank && fallback == ""):
+	case r.write != "" && (!or || r.blank && otherwise == ""):
 		return fmt.Sprintf(r.write, name), nil
 	}
-	return "", fmt.Errorf("there is no backup, and ${%s} in its entry in the servers file is nothing that %s replaces; write back what it started before by hand", name, r.Title)
+	return "", fmt.Errorf("${%s} in %s is nothing that %s replaces; write back what it started before by hand", name, r.source, r.Title)
 }
 
 // cleared are the edits that take away what wrapping added, with a table of

@@ -171,11 +171,24 @@ func TestUnwrapWithoutBackup(t *testing.T) {
 			`{"command":"npx","args":["-y","x"]}`},
 		{"in place by URL", "windsurf", `{"command":"mcp-facade","args":["--url=https://a.example"]}`, "",
 			`{"serverUrl":"https://a.example"}`},
+		{"in place by URL, with its headers", "cursor",
+			`{"command":"mcp-facade","args":["--url","https://a.example/${P}","--header","Authorization: Bearer ${T}","--header=X: ${E:-e}","--header","Y:1 ${env:Z}"],"env":{"T":"s3cret","E":""}}`, "",
+			`{"url":"https://a.example/${env:P}","type":"http","headers":{"Authorization":"Bearer s3cret","X":"e","Y":"1 ${env:Z}"}}`},
+		{"in place by URL, with a variable of its own left", "claude-code",
+			`{"command":"mcp-facade","args":["--url","https://a.example","--header","X: ${T:-t}"],"env":{"K":"v"}}`, "",
+			`{"env":{"K":"v"},"url":"https://a.example","type":"http","headers":{"X":"${T:-t}"}}`},
+		{"in place, with variables in its arguments", "opencode",
+			`{"type":"local","command":["mcp-facade","--","npx","${A}","${B}","$${C}","{env:D}"],"environment":{"B":"b"}}`, "",
+			`{"type":"local","command":["npx","{env:A}","b","${C}","{env:D}"],"environment":{"B":"b"}}`},
 		{"old Zed", "zed", `{"command": {"path": "mcp-facade", "args": ["--server", "a"]}}`,
 			`{"command": "x", "args": []}`, `{"command": {"path": "x", "args": []}}`},
 
 		{"not what only we know", "cursor", `{"command":"mcp-facade","args":["--server","a"]}`,
 			`{"url": "https://a.example", "tokenCommand": ["x"]}`, `!"tokenCommand" in the servers file cannot be said to Cursor`},
+		{"not a login that only we know", "cursor", `{"command":"mcp-facade","args":["--server","a"]}`,
+			`{"url": "https://a.example", "oauth": {"clientId": "x"}}`, `!"oauth" in the servers file cannot be said to Cursor`},
+		{"not a header without a colon", "cursor", `{"command":"mcp-facade","args":["--url","https://a.example","--header","X"]}`, ``, `!--header of it has no colon`},
+		{"not a variable in place that nobody replaces", "zed", `{"command":"mcp-facade","args":["--url","https://${A}"]}`, ``, `!${A} in its arguments is nothing that Zed replaces`},
 		{"not a variable that nobody replaces", "zed", `{"command":"mcp-facade","args":["--server","a"]}`,
 			`{"command": "x", "args": ["${A}"]}`, `!${A} in its entry`},
 		{"not nothing", "zed", `{"command":"mcp-facade","args":["--server","a"]}`, ``, `!there is no backup in which it does not start mcp-facade, and there is no servers file; write back`},
@@ -226,6 +239,36 @@ func TestUnwrapCodexWithoutBackup(t *testing.T) {
 	}
 	if strings.Contains(got, "mcp-facade") || strings.Contains(got, "env_vars") { // which Codex refuses beside a URL
 		t.Errorf("not unwrapped:\n%s", got)
+	}
+}
+
+// Codex refuses variables beside a URL.
+func TestUnwrapCodexInPlace(t *testing.T) {
+	d := newDesk(t)
+	path := d.put("codex", false, []byte(`[mcp_servers.a]
+command = "mcp-facade"
+args = ["--url", "https://a.example", "--header", "Authorization: Bearer ${T}", "--header", "X: ${R}"]
+cwd = "/w"
+env_vars = ["R"]
+
+[mcp_servers.a.env]
+T = "s3cret"
+K = "v"
+`))
+	f := d.file()
+	if _, err := f.Unwrap(f.Entries()[0], lost); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(noon); err != nil {
+		t.Fatal(err)
+	}
+	const want = `[mcp_servers.a]
+url = "https://a.example"
+http_headers = { Authorization = "Bearer s3cret" }
+env_http_headers = { X = "R" }
+`
+	if diff := cmp.Diff(want, d.read(path)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
