@@ -21,6 +21,9 @@ type format interface {
 	// as it stands in from: the same server, before it was edited. What edit did,
 	// it takes back byte for byte.
 	transplant(data []byte, at found, from []byte, old found) ([]byte, error)
+
+	// quote gives a text as a value.
+	quote(text string) string
 }
 
 // A found is a server in the data of a file.

@@ -42,6 +42,8 @@ func (jsonFormat) transplant(data []byte, at found, from []byte, old found) ([]b
 	return splice(data, at.text[0], string(from[old.text[0].start:old.text[0].end])), nil
 }
 
+func (jsonFormat) quote(text string) string { return jsonc.Quote(text) }
+
 // A jsonDoc is the data of a file that could be parsed.
 type jsonDoc struct{ data []byte }
 

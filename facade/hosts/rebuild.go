@@ -138,14 +138,18 @@ func (r *rebuilder) url(address, transport string, headers []Var) error {
 	if err := r.members(headers, []string{r.headers}); err != nil {
 		return err
 	}
-	gone := []string{"command", "args"}
-	if r.pass != "" { // it refuses these beside a URL
-		gone = append(gone, r.pass, r.dialect.env, "cwd")
-	}
-	for _, key := range gone {
+	for _, key := range append([]string{"command", "args"}, r.processKeys()...) {
 		r.taken = append(r.taken, edit{[]string{key}, nil})
 	}
 	return nil
+}
+
+// processKeys are those that the host refuses beside a URL, with the file.
+func (d *dialect) processKeys() []string {
+	if d.pass == "" {
+		return nil
+	}
+	return []string{d.pass, d.env, "cwd"}
 }
 
 // members adds those that a table of the server lacks.

@@ -184,6 +184,8 @@ func tomlOf(value any) string {
 	}
 }
 
+func (tomlFormat) quote(text string) string { return tomlString(text) }
+
 // tomlString is a basic string. Invalid UTF-8, which TOML cannot have, becomes U+FFFD.
 func tomlString(s string) string {
 	var b strings.Builder

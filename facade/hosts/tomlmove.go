@@ -18,7 +18,7 @@ func (tomlFormat) transplant(data []byte, at found, from []byte, old found) ([]b
 	}
 	m := tomlMove{now, then, at.text, old.text, now.others(at.path), then.others(old.path)}
 	want := now.root.node.with(at.path, old.node)
-	for _, way := range []func() ([]tomlPatch, bool){m.pairwise, m.anchored, m.gathered} {
+	for _, way := range []func() ([]patch, bool){m.pairwise, m.anchored, m.gathered} {
 		patches, ok := way()
 		if !ok {
 			continue
@@ -37,14 +37,14 @@ type tomlMove struct {
 	nowOthers, thenOthers []tomlStatement
 }
 
-// A tomlPatch is text that goes in the place of a part of the data.
-type tomlPatch struct {
+// A patch is text that goes in the place of a part of the data.
+type patch struct {
 	span
 	text []byte
 }
 
 // patched is data with patches that do not overlap.
-func patched(data []byte, patches []tomlPatch) (dst []byte) {
+func patched(data []byte, patches []patch) (dst []byte) {
 	end := 0
 	for _, p := range patches {
 		dst = append(append(dst, data[end:p.start]...), p.text...)
@@ -87,27 +87,27 @@ func (d *tomlDoc) others(path []string) (all []tomlStatement) {
 func (m *tomlMove) text(part span) []byte { return m.then.data[part.start:part.end] }
 
 // pairwise takes parts that are as many as they were for the same ones.
-func (m *tomlMove) pairwise() (patches []tomlPatch, ok bool) {
+func (m *tomlMove) pairwise() (patches []patch, ok bool) {
 	if len(m.parts) != len(m.old) {
 		return nil, false
 	}
 	for i, s := range m.parts {
-		patches = append(patches, tomlPatch{s, m.text(m.old[i])})
+		patches = append(patches, patch{s, m.text(m.old[i])})
 	}
 	return patches, true
 }
 
 // anchored puts each part beside the statement beside which it was, with what
 // is between them.
-func (m *tomlMove) anchored() (patches []tomlPatch, ok bool) {
+func (m *tomlMove) anchored() (patches []patch, ok bool) {
 	for _, part := range m.old {
 		at, ok := m.place(part)
 		if !ok {
 			return nil, false
 		}
-		patches = append(patches, tomlPatch{at, m.text(part)})
+		patches = append(patches, patch{at, m.text(part)})
 	}
-	slices.SortStableFunc(patches, func(a, b tomlPatch) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(patches, func(a, b patch) int { return cmp.Compare(a.start, b.start) })
 	for i := range patches {
 		if i > 0 && patches[i].start < patches[i-1].end {
 			return nil, false
@@ -159,7 +159,7 @@ func neighbours(all []tomlStatement, part span) (before, after tomlStatement) {
 }
 
 // gathered puts all parts where the first one is.
-func (m *tomlMove) gathered() (patches []tomlPatch, ok bool) {
+func (m *tomlMove) gathered() (patches []patch, ok bool) {
 	var all []byte
 	for i, part := range m.old {
 		if i > 0 {
@@ -167,9 +167,9 @@ func (m *tomlMove) gathered() (patches []tomlPatch, ok bool) {
 		}
 		all = append(all, m.text(part)...)
 	}
-	patches = append(patches, tomlPatch{m.parts[0], all})
+	patches = append(patches, patch{m.parts[0], all})
 	for _, part := range m.parts[1:] {
-		patches = append(patches, tomlPatch{part, nil})
+		patches = append(patches, patch{part, nil})
 	}
 	return patches, true
 }

@@ -1,6 +1,12 @@
 package hosts
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
 
 // Unwrap gives an entry back what it was before Wrap, byte for byte but for what
 // was changed meanwhile beside what Wrap changed. It is found in the backups
@@ -36,7 +42,7 @@ func (f *File) fromBackup(s *found) (data []byte, ok bool, err error) {
 		}
 	}
 	for _, old := range f.old {
-		i := slices.IndexFunc(old.servers, func(other found) bool { return slices.Equal(other.path, s.path) })
+		i := slices.IndexFunc(old.servers, s.isAt)
 		if i < 0 || f.dialect.entry(&old.servers[i]).Ours {
 			continue
 		}
@@ -49,11 +55,16 @@ func (f *File) fromBackup(s *found) (data []byte, ok bool, err error) {
 // restored gives the data with the server's text from a backup, in which what
 // was changed since is as it is now.
 func (f *File) restored(now *found, from []byte, old *found) ([]byte, error) {
+	t, _ := f.dialect.translate(old) // nothing, if it could not be wrapped today
+	from, old, err := f.renewed(now, from, old, t)
+	if err != nil {
+		return nil, err
+	}
 	data, err := f.dialect.format.transplant(f.data, *now, from, *old)
 	if err != nil {
 		return nil, err
 	}
-	edits := f.dialect.since(f.data, now, old)
+	edits := f.dialect.since(f.data, now, old, t)
 	if len(edits) == 0 {
 		return data, nil
 	}
@@ -61,17 +72,99 @@ func (f *File) restored(now *found, from []byte, old *found) ([]byte, error) {
 	if err != nil {
 		return nil, errForm
 	}
-	i := slices.IndexFunc(servers, func(other found) bool { return slices.Equal(other.path, now.path) })
+	i := slices.IndexFunc(servers, now.isAt)
 	if i < 0 {
 		return nil, errForm
 	}
 	return f.dialect.format.edit(data, servers[i], edits)
 }
 
+// isAt reports whether another server has the same place.
+func (s *found) isAt(other found) bool { return slices.Equal(other.path, s.path) }
+
+// renewed gives a backup in which the values that wrapping gave to variables are
+// what those are now.
+func (f *File) renewed(now *found, from []byte, old *found, t Translation) ([]byte, *found, error) {
+	r := rebuilder{dialect: f.dialect, server: &now.node, env: f.dialect.entry(now).Env, source: "what wrapping made of it"}
+	var patches []patch
+	for _, v := range f.dialect.values(&old.node, t.Upstream) {
+		if !slices.ContainsFunc(t.Env, func(was Var) bool { return v.is(was.Name) && r.hasOther(was) }) {
+			continue
+		}
+		value, err := r.text(v.said)
+		if err != nil {
+			return nil, nil, err
+		}
+		patches = append(patches, patch{v.span, []byte(f.dialect.format.quote(value))})
+	}
+	if patches == nil {
+		return from, old, nil
+	}
+	slices.SortFunc(patches, func(a, b patch) int { return cmp.Compare(a.start, b.start) })
+	from = patched(from, patches)
+	servers, err := f.dialect.find(from)
+	i := slices.IndexFunc(servers, old.isAt)
+	if err != nil || i < 0 {
+		return nil, nil, errForm
+	}
+	return from, &servers[i], nil
+}
+
+// hasOther reports whether a variable has another value by now.
+func (r *rebuilder) hasOther(was Var) bool {
+	value, ok := r.own(was.Name)
+	return ok && value != was.Value
+}
+
+// A carried is a value of a server, and what stands for it in the servers file.
+type carried struct {
+	*node
+	said string
+}
+
+// is reports whether a variable stands for the value, or for a part of it.
+func (c carried) is(variable string) bool { return strings.Contains(c.said, "${"+variable+"}") }
+
+// values are those of a server that have a counterpart in the servers file.
+func (d *dialect) values(n *node, upstream []byte) (all []carried) {
+	u, keys := gjson.ParseBytes(upstream), d.shape(n)
+	add := func(n *node, said string) {
+		if n != nil {
+			all = append(all, carried{n, said})
+		}
+	}
+	words := append([]gjson.Result{u.Get("command")}, u.Get("args").Array()...)
+	args := n.at(keys.args)
+	if d.one {
+		args = n.at(keys.command)
+	} else {
+		add(n.at(keys.command), words[0].Str)
+		words = words[1:]
+	}
+	for i, word := range words {
+		if args != nil && i < len(args.nodes) {
+			add(&args.nodes[i], word.Str)
+		}
+	}
+	add(d.url(n), u.Get("url").Str)
+	for _, h := range varsOf(u.Get("headers")) {
+		add(n.get(d.headers).get(h.Name), h.Value)
+	}
+	login := cmp.Or(n.get("oauth"), n.get("auth"))
+	for _, key := range []string{"clientId", "client_id", "CLIENT_ID"} {
+		add(login.get(key), u.Get("oauth.clientId").Str)
+	}
+	for _, key := range []string{"clientSecret", "client_secret", "CLIENT_SECRET"} {
+		if name, ok := strings.CutPrefix(u.Get("oauth.clientSecretFrom").Str, "env:"); ok {
+			add(login.get(key), "${"+name+"}")
+		}
+	}
+	return all
+}
+
 // since are the edits that were made to a server after it was wrapped, beside
 // what wrapping changes itself: of its variables, and of its other members.
-func (d *dialect) since(data []byte, now, old *found) []edit {
-	t, _ := d.translate(old) // what it added; nothing, if it could not be wrapped today
+func (d *dialect) since(data []byte, now, old *found, t Translation) []edit {
 	edits := d.envSince(now, old, t)
 	wrapped := d.wrappedKeys(old)
 	theirs := func(n node) node {
@@ -112,42 +205,32 @@ func changes(data []byte, path []string, is, was *node) (edits []edit) {
 func (d *dialect) wrappedKeys(old *found) []string {
 	keys := append(d.remoteKeys(), "command", "args", "type", d.shape(&old.node).env[0])
 	if d.url(&old.node) != nil {
-		keys = append(keys, d.pass)
+		keys = append(keys, d.processKeys()...)
 	}
 	return keys
 }
 
-// envSince are the edits that were made to the variables. The value of a header
-// that went into a variable comes back from there.
+// envSince are the edits that were made to the variables, but for those that
+// wrapping added.
 func (d *dialect) envSince(now, old *found, t Translation) (edits []edit) {
 	path := d.shape(&old.node).env
+	if d.url(&old.node) != nil && slices.Contains(d.processKeys(), path[0]) {
+		return nil
+	}
 	is, was := now.node.at(d.shape(&now.node).env).vars(), old.node.at(path).vars()
+	named := func(name string) func(Var) bool { return func(v Var) bool { return v.Name == name } }
 	for _, v := range is {
-		added := slices.IndexFunc(t.Env, func(a Var) bool { return a.Name == v.Name })
-		switch {
-		case added >= 0:
-			edits = append(edits, d.headersSince(old, t.Env[added].Value, v.Value)...)
-		case !slices.Contains(was, v):
+		if !slices.ContainsFunc(t.Env, named(v.Name)) && !slices.Contains(was, v) {
 			edits = append(edits, edit{append(slices.Clip(path), v.Name), v.Value})
 		}
 	}
 	for _, v := range was {
-		if !slices.ContainsFunc(is, func(i Var) bool { return i.Name == v.Name }) {
+		if !slices.ContainsFunc(is, named(v.Name)) {
 			edits = append(edits, edit{append(slices.Clip(path), v.Name), nil})
 		}
 	}
 	if len(was) > 0 && len(is) == 0 && old.node.at(path) != nil && now.node.at(path) == nil {
 		edits = append(edits, edit{path, nil})
-	}
-	return edits
-}
-
-// headersSince give the headers that had one value another.
-func (d *dialect) headersSince(old *found, was, is string) (edits []edit) {
-	for _, h := range old.node.get(d.headers).vars() {
-		if h.Value == was && is != was {
-			edits = append(edits, edit{[]string{d.headers, h.Name}, is})
-		}
 	}
 	return edits
 }

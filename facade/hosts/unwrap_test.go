@@ -88,6 +88,52 @@ func TestUnwrapLater(t *testing.T) {
 	}
 }
 
+// A value that went into a variable comes back as it is by then, from wherever it
+// came, and no other does.
+func TestUnwrapRotated(t *testing.T) {
+	for _, test := range []struct {
+		name, host, data string
+		change           []string // old, new, … in the wrapped file
+		want             []string // old, new, … in the original
+	}{
+		{"an argument behind a flag", "cursor", `{"mcpServers": {"a": {"command": "a", "args": [ "--api-key", "OLD" /* mine */, "OLD" ]}}}`,
+			[]string{`"MCP_A_API_KEY": "OLD"`, `"MCP_A_API_KEY": "NEW"`}, []string{`"OLD" /*`, `"NEW" /*`}},
+		{"an argument with its flag", "opencode", `{"mcp": {"a": {"type": "local", "command": ["a", "--token=OLD"]}}}`,
+			[]string{"OLD", "NEW"}, []string{"OLD", "NEW"}},
+		{"a value that no longer looks like a token", "vscode", `{"servers": {"a": {"command": "a", "args": ["sk-proj-0123456789abcdefghij"]}}}`,
+			[]string{"sk-proj-0123456789abcdefghij", "plain"}, []string{"sk-proj-0123456789abcdefghij", "plain"}},
+		{"a URL", "windsurf", `{"mcpServers": {"u": {"serverUrl": "https://a.example/?token=OLD"}}}`,
+			[]string{"=OLD", "=NEW"}, []string{"=OLD", "=NEW"}},
+		{"a command", "zed", `{"context_servers": {"a": {"command": "%OLD%"}}}`, []string{"%OLD%", "NEW"}, []string{"%OLD%", "NEW"}},
+		{"one of two headers", "claude-code", `{"mcpServers": {"h": {"type": "http", "url": "https://a.example/", "headers": {"A": "OLD", "B": "OLD"}}}}`,
+			[]string{`"MCP_H_A": "OLD"`, `"MCP_H_A": "NEW"`}, []string{`"A": "OLD"`, `"A": "NEW"`}},
+		{"a login", "cursor", `{"mcpServers": {"a": {"url": "https://a.example/", "auth": {"CLIENT_ID": "c", "CLIENT_SECRET": "OLD"}}}}`,
+			[]string{"OLD", "NEW"}, []string{"OLD", "NEW"}},
+		{"an argument in TOML", "codex", "[mcp_servers.a]\ncommand = 'a'\nargs = [\n  '--password', # mine\n  'OLD',\n]\n",
+			[]string{"OLD", "NEW"}, []string{"'OLD'", `"NEW"`}},
+		{"a header in TOML", "codex", "[mcp_servers.a]\nurl = 'https://a.example'\nhttp_headers = { A = 'OLD', B = 'OLD' } # mine\n",
+			[]string{`MCP_A_B = "OLD"`, `MCP_A_B = "NEW"`, `env = {`, `env = { K = "v",`}, []string{`B = 'OLD'`, `B = "NEW"`}},
+		{"a variable that is gone", "cursor", `{"mcpServers": {"a": {"command": "a", "args": ["--api-key", "OLD"], "env": {"K": "v"}}}}`,
+			[]string{`, "MCP_A_API_KEY": "OLD"`, ``}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d, path := wrapped(t, test.host, test.data)
+			now := d.read(path)
+			for i := 0; i < len(test.change); i += 2 {
+				if !strings.Contains(now, test.change[i]) {
+					t.Fatalf("%q is not in\n%s", test.change[i], now)
+				}
+				now = strings.Replace(now, test.change[i], test.change[i+1], 1)
+			}
+			d.write(path, []byte(now))
+			unwrapAll(t, d)
+			if diff := cmp.Diff(strings.NewReplacer(test.want...).Replace(test.data), d.read(path)); diff != "" {
+				t.Errorf("(-want +got):\n%s\nwrapped:\n%s", diff, now)
+			}
+		})
+	}
+}
+
 // The newest backup in which an entry is not ours counts for it.
 func TestUnwrapSeveral(t *testing.T) {
 	d := newDesk(t)
