@@ -10,16 +10,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// rebuilt gives the data with the server made anew from its entry in the servers
-// file, or from the arguments of one in place.
-func (f *File) rebuilt(s *found, upstream func() ([]byte, error)) ([]byte, error) {
-	e := f.dialect.entry(s)
-	r := rebuilder{dialect: f.dialect, server: &s.node, env: e.Env}
+// rebuilt gives the data with the server made anew from raw, its entry in the
+// servers file, or from the arguments of one in place.
+func (f *File) rebuilt(s *found, now Entry, raw []byte) ([]byte, error) {
+	r := rebuilder{dialect: f.dialect, server: &s.node, env: now.Env}
 	var err error
-	if e.Server == "" {
-		err = r.inPlace(e)
-	} else if raw, lost := upstream(); lost != nil {
-		err = fmt.Errorf("there is no backup in which it does not start mcp-facade, and %v; write back what it started before by hand", lost)
+	if now.Server == "" {
+		err = r.inPlace(now)
 	} else {
 		err = r.upstream(raw)
 	}
@@ -68,7 +65,7 @@ func (r *rebuilder) upstream(raw []byte) error {
 	r.source = "its entry in the servers file"
 	for _, key := range []string{"credentialId", "tokenCommand", "envFrom", "caFile", "oauth"} {
 		if u.Get(key).Exists() && u.Get(key).Type != gjson.True { // a login is begun by the host itself
-			return fmt.Errorf(`there is no backup, and its %q in the servers file cannot be said to %s; write back what it started before by hand`, key, r.Title)
+			return fmt.Errorf(`there is no backup from before it started this server, and its %q in the servers file cannot be said to %s; write back what it started before by hand`, key, r.Title)
 		}
 	}
 	if address := u.Get("url"); address.Exists() {

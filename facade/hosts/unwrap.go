@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,22 +19,39 @@ func (f *File) Unwrap(e Entry, upstream func() ([]byte, error)) (Change, error) 
 	if err != nil {
 		return Change{}, err
 	}
-	if !f.dialect.entry(s).Ours {
+	now := f.dialect.entry(s)
+	if !now.Ours {
 		return Change{}, f.fault(s, errNotOurs)
 	}
-	data, ok, err := f.fromBackup(s)
-	if err == nil && !ok {
-		data, err = f.rebuilt(s, upstream)
-	}
+	data, err := f.unwrapped(s, now, upstream)
 	if err != nil {
 		return Change{}, f.fault(s, err)
 	}
 	return f.become(s, data, false)
 }
 
-// fromBackup gives the data with the server as it was in the newest backup in
-// which it was not ours.
-func (f *File) fromBackup(s *found) (data []byte, ok bool, err error) {
+// unwrapped gives the data with the server as it was.
+func (f *File) unwrapped(s *found, now Entry, upstream func() ([]byte, error)) ([]byte, error) {
+	if now.Server == "" { // which wrapping never makes: a backup is of another server
+		return f.rebuilt(s, now, nil)
+	}
+	raw, lost := upstream()
+	if lost != nil {
+		raw = nil
+	}
+	data, ok, err := f.fromBackup(s, now, raw)
+	if err != nil || ok {
+		return data, err
+	}
+	if lost != nil {
+		return nil, fmt.Errorf("there is no backup from before it started this server, and %v; write back what it started before by hand", lost)
+	}
+	return f.rebuilt(s, now, raw)
+}
+
+// fromBackup gives the data with the server as it was in the newest backup from
+// which it was wrapped into what it is now.
+func (f *File) fromBackup(s *found, now Entry, raw []byte) (data []byte, ok bool, err error) {
 	if f.old == nil {
 		for _, path := range f.backups() {
 			if old, err := open(f.dialect, place{path: path}); err == nil { // else it is none
@@ -43,13 +61,27 @@ func (f *File) fromBackup(s *found) (data []byte, ok bool, err error) {
 	}
 	for _, old := range f.old {
 		i := slices.IndexFunc(old.servers, s.isAt)
-		if i < 0 || f.dialect.entry(&old.servers[i]).Ours {
+		if i < 0 || f.dialect.entry(&old.servers[i]).Ours || !f.dialect.became(&old.servers[i], now, raw) {
 			continue
 		}
 		data, err = f.restored(s, old.data, &old.servers[i])
 		return data, true, err
 	}
 	return nil, false, nil
+}
+
+// became reports whether a server was wrapped into an entry: by what is started
+// or reached, or by the name if the servers file does not say that.
+func (d *dialect) became(old *found, now Entry, raw []byte) bool {
+	t, err := d.translate(old)
+	if raw == nil || err != nil { // it could not be wrapped today
+		own, server := variableOf(strings.TrimSpace(now.Name)), variableOf(now.Server)
+		return server == own || strings.HasPrefix(server, own+"_"+variableOf(d.Name))
+	}
+	was, is := gjson.ParseBytes(t.Upstream), gjson.ParseBytes(raw)
+	same := func(a, b gjson.Result) bool { return a.Str == b.Str }
+	return same(was.Get("url"), is.Get("url")) && same(was.Get("command"), is.Get("command")) &&
+		slices.EqualFunc(was.Get("args").Array(), is.Get("args").Array(), same)
 }
 
 // restored gives the data with the server's text from a backup, in which what

@@ -181,6 +181,67 @@ func TestUnwrapSeveral(t *testing.T) {
 	}
 }
 
+// A backup counts for the server that was wrapped, and not for another that has
+// come under its name.
+func TestUnwrapOther(t *testing.T) {
+	const data = `{"mcpServers": {"a": { "command": "old", "args": ["x"] }, "b": { "url": "https://b.example" }}}`
+	upstreams := map[string]string{
+		"a": `{"command": "old", "args": ["x"]}`,
+		"b": `{"url": "https://b.example", "oauth": true, "headers": {"X": "${X}"}}`, // told more since
+		"c": `{"command": "new"}`,
+	}
+	for _, test := range []struct {
+		name      string
+		change    []string // of the wrapped file: old, new, …
+		upstreams map[string]string
+		want      string
+	}{
+		{"the same", nil, upstreams, data},
+		{"the same, without a servers file", nil, nil, data},
+		{"one in place", []string{`"--server", "a"`, `"--", "new", "y"`}, nil,
+			`{"mcpServers": {"a": { "command": "new", "args": ["y"] }, "b": { "url": "https://b.example" }}}`},
+		{"one of the servers file", []string{`"--server", "a"`, `"--server", "c"`}, upstreams,
+			`{"mcpServers": {"a": { "command": "new", "args": [] }, "b": { "url": "https://b.example" }}}`},
+		{"names that were swapped", []string{`"--server", "a"`, `A`, `"--server", "b"`, `"--server", "a"`, `A`, `"--server", "b"`}, upstreams,
+			`{"mcpServers": {"a": { "url": "https://b.example", "type": "http", "headers": {"X": "${env:X}"} }, "b": { "command": "old", "args": ["x"] }}}`},
+		{"names that were swapped, without a servers file", []string{`"--server", "a"`, `"--server", "b"`}, nil, "!"},
+		{"one that another host has wrapped", []string{`"--server", "a"`, `"--server", "a-cursor-2"`}, nil, data},
+		{"one that was changed in the servers file", nil, map[string]string{"a": `{"command": "old", "args": ["z"]}`, "b": upstreams["b"]},
+			`{"mcpServers": {"a": { "command": "old", "args": ["z"] }, "b": { "url": "https://b.example" }}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d, path := wrapped(t, "cursor", data)
+			now := d.read(path)
+			for i := 0; i < len(test.change); i += 2 {
+				if !strings.Contains(now, test.change[i]) {
+					t.Fatalf("%q is not in\n%s", test.change[i], now)
+				}
+				now = strings.Replace(now, test.change[i], test.change[i+1], 1)
+			}
+			d.write(path, []byte(now))
+			f := d.file()
+			for _, e := range f.Entries() {
+				_, err := f.Unwrap(e, known(test.upstreams[e.Server]))
+				if test.want == "!" && e.Name == "a" {
+					if err == nil || !strings.Contains(err.Error(), "there is no backup from before it started this server") {
+						t.Errorf("error is %v", err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := f.Write(noon.Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, d.read(path)); diff != "" {
+				t.Errorf("(-want +got):\n%s\nwrapped:\n%s", diff, now)
+			}
+		})
+	}
+}
+
 // What the servers file says of an entry: nothing, or its upstream.
 func lost() ([]byte, error) { return nil, errors.New("there is no servers file") }
 
@@ -237,7 +298,7 @@ func TestUnwrapWithoutBackup(t *testing.T) {
 		{"not a variable in place that nobody replaces", "zed", `{"command":"mcp-facade","args":["--url","https://${A}"]}`, ``, `!${A} in its arguments is nothing that Zed replaces`},
 		{"not a variable that nobody replaces", "zed", `{"command":"mcp-facade","args":["--server","a"]}`,
 			`{"command": "x", "args": ["${A}"]}`, `!${A} in its entry`},
-		{"not nothing", "zed", `{"command":"mcp-facade","args":["--server","a"]}`, ``, `!there is no backup in which it does not start mcp-facade, and there is no servers file; write back`},
+		{"not nothing", "zed", `{"command":"mcp-facade","args":["--server","a"]}`, ``, `!there is no backup from before it started this server, and there is no servers file; write back`},
 		{"not a serving of nothing", "zed", `{"command":"mcp-facade","args":["tools"]}`, ``, `!neither --server nor --url`},
 		{"not an empty one", "zed", `{"command":"mcp-facade","args":["--server","a"]}`, `{}`, `!neither a command nor a URL`},
 	} {
