@@ -9,7 +9,7 @@ import (
 )
 
 // errForm refuses an edit whose outcome does not say what it should.
-var errForm = errors.New("it is written in a way that cannot be changed with certainty")
+var errForm = errors.New("it is written in a way that cannot be changed with certainty; change it by hand")
 
 func (jsonFormat) edit(data []byte, at found, edits []edit) ([]byte, error) {
 	o := jsonc.Object{Text: data[at.node.start:at.node.end], EOL: eolOf(data, at.node.start), Indent: lineIndent(data, at.text[0].start)}

@@ -2,7 +2,6 @@ package hosts
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -161,7 +160,7 @@ func (n node) edited(edits []edit) (node, error) {
 		}
 		d, err := parseTOML([]byte("value = " + tomlOf(e.value)))
 		if err != nil || len(d.root.node.nodes) != 1 {
-			return node{}, errors.New("a value is not TOML")
+			return node{}, errForm
 		}
 		n = n.with(e.path, d.root.node.nodes[0])
 	}

@@ -181,7 +181,7 @@ func TestTOMLGathers(t *testing.T) {
 	path := []string{"mcp_servers", "a"}
 	for _, test := range []struct{ name, now, want string }{
 		{"at the only part that is left", "[z]\n[mcp_servers.a]\ncommand = \"x\"\n# mine\n[y]\n", "[z]\n[mcp_servers.a]\nurl = \"u\"\n[mcp_servers.a.http_headers]\nX = \"y\"\n# mine\n[y]\n"},
-		{"at the first of three", "[mcp_servers.a]\ncommand = \"x\"\n[y]\n[mcp_servers.a.env]\nA = \"1\"\n[z]\n[mcp_servers.a.tools]\n", "[mcp_servers.a]\nurl = \"u\"\n[mcp_servers.a.http_headers]\nX = \"y\"\n[y]\n\n[z]\n\n"},
+		{"at the first of three", "[mcp_servers.a]\ncommand = \"x\"\n[y]\n[mcp_servers.a.env]\nA = \"1\"\n[z]\n[mcp_servers.a.tools]\n", "[mcp_servers.a]\nurl = \"u\"\n[mcp_servers.a.http_headers]\nX = \"y\"\n[y]\n[z]\n"},
 		{"not in an inline table", "mcp_servers = { a = { command = \"x\" } }\n", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -215,6 +215,7 @@ func TestTOMLEdit(t *testing.T) {
 		{"removes the last member", "mcp_servers.a = { command = \"x\", url = \"1\" }", []edit{{[]string{"url"}, nil}}, "mcp_servers.a = { command = \"x\" }"},
 		{"removes nothing that is not there", "mcp_servers.a = { command = \"x\" }", []edit{{[]string{"url"}, nil}, {[]string{"env", "A"}, nil}}, "mcp_servers.a = { command = \"x\" }"},
 		{"removes a table between two", "[mcp_servers.a]\nurl = \"u\"\n\n[mcp_servers.a.http_headers]\nX = \"y\"\n\n[mcp_servers.a.tools.t]\napproval_mode = \"x\"\n", []edit{{[]string{"http_headers"}, nil}}, "[mcp_servers.a]\nurl = \"u\"\n\n[mcp_servers.a.tools.t]\napproval_mode = \"x\"\n"},
+		{"adds a table beside those of a table without a header", "[mcp_servers.a]\n[mcp_servers.a.tools.t]\nb = 1\n[c]\n", []edit{{[]string{"tools", "u v", "b"}, "x"}, {[]string{"tools", "u v", "c"}, "y"}}, "[mcp_servers.a]\n[mcp_servers.a.tools.t]\nb = 1\n\n[mcp_servers.a.tools.\"u v\"]\nb = \"x\"\nc = \"y\"\n[c]\n"},
 		{"refuses a table without a place of its own", "[mcp_servers.a.env]\nB = \"1\"\n", []edit{{[]string{"command"}, "y"}}, ""},
 		{"refuses a variable where no table is", "[mcp_servers.a]\nenv = 1\n", []edit{{[]string{"env", "A"}, "y"}}, ""},
 	} {
@@ -273,6 +274,7 @@ func TestTOMLAddedMeanwhile(t *testing.T) {
 	for _, test := range []struct{ name, added, want string }{
 		{"a line", "tool_timeout_sec = 5\n", "tool_timeout_sec = 5\n"},
 		{"a table", "[mcp_servers.acme.tools.read]\napproval_mode = \"approve\"\n", "tools = { read = { approval_mode = \"approve\" } }\n"},
+		{"tables of a list", "[[mcp_servers.acme.x]]\na = [1] # mine\n[mcp_servers.acme.x.b]\n'c d' = 'd'\n[[mcp_servers.acme.x]]\n", "x = [{ a = [1], b = { \"c d\" = 'd' } }, {  }]\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d, path := wrapped(t, "codex", data)
@@ -289,6 +291,60 @@ func TestTOMLAddedMeanwhile(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A tool was allowed before, and another one since, in a table wherever the host
+// puts it.
+func TestTOMLAllowedMeanwhile(t *testing.T) {
+	const (
+		server = "[mcp_servers.a]\ncommand = 'npx' # mine\n\n[mcp_servers.a.tools.t]\napproval_mode = \"approve\"\n"
+		added  = "\n[mcp_servers.a.tools.u]\napproval_mode = \"approve\"\n"
+		rest   = "\n[tui]\ntheme = \"dark\"\n"
+	)
+	for _, test := range []struct {
+		name   string
+		change func(wrapped string) string
+		want   string
+	}{
+		{"behind the other", func(w string) string { return strings.TrimSuffix(w, rest) + added + rest }, server + added + rest},
+		{"at the end of the file", func(w string) string { return w + added }, server + added + rest + "\n"},
+		{"before the other", func(w string) string {
+			return strings.Replace(w, "\n[mcp_servers.a.tools", added+"\n[mcp_servers.a.tools", 1)
+		}, server + added + rest},
+		{"in the place of the other", func(w string) string { return strings.Replace(w, "tools.t", "tools.u", 1) }, strings.Replace(server, "tools.t", "tools.u", 1) + rest},
+		{"and the other no more", func(w string) string {
+			return strings.Replace(w, "\n[mcp_servers.a.tools.t]\napproval_mode = \"approve\"\n", "", 1)
+		},
+			"[mcp_servers.a]\ncommand = 'npx' # mine\n" + rest},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d, path := wrapped(t, "codex", server+rest)
+			now := d.read(path)
+			if test.change(now) == now {
+				t.Fatalf("nothing was changed in\n%s", now)
+			}
+			d.write(path, []byte(test.change(now)))
+			unwrapAll(t, d)
+			if diff := cmp.Diff(test.want, d.read(path)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What cannot be put back is refused, and where it stands is said.
+func TestTOMLRefusedBack(t *testing.T) {
+	d, path := wrapped(t, "codex", "[mcp_servers.a]\ncommand = \"a\"\n[b]\n[mcp_servers.a.tools.t]\nx = 1\n")
+	const now = "mcp_servers = { a = { command = \"mcp-facade\", args = [\"--server\", \"a\"] } }\n"
+	d.write(path, []byte(now))
+	f := d.file()
+	_, err := f.Unwrap(f.Entries()[0], lost)
+	if want := "change it by hand: what it was stands in config.toml.mcp-facade-20261130-120000.bak"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error is %v, want it to end in %q", err, want)
+	}
+	if d.read(path) != now {
+		t.Error("written")
 	}
 }
 

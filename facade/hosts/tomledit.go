@@ -3,6 +3,7 @@ package hosts
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // A tomlEditor changes the text of one server.
@@ -174,11 +175,38 @@ func (e *tomlEditor) add(path []string, value string) error {
 		p := all[len(all)-1]
 		prefix := e.data[p.start:p.parts[len(parent)-p.depth-1].end]
 		return e.addBeside(p, string(prefix)+"."+key+" = "+value)
-	case len(parent) > len(e.path):
-		return e.add(parent, "{ "+key+" = "+value+" }")
-	default:
+	case len(parent) <= len(e.path):
 		return errForm
+	case d.lastBelow(parent[:len(parent)-1]) != nil:
+		return e.addBlock(d.lastBelow(parent[:len(parent)-1]), parent, key+" = "+value)
+	default:
+		return e.add(parent, "{ "+key+" = "+value+" }")
 	}
+}
+
+// lastBelow is the last block of a table that has no text of its own, but headers
+// of tables in it; else nil.
+func (d *tomlDoc) lastBelow(path []string) (last *tomlBlock) {
+	for i := range d.blocks {
+		switch b := &d.blocks[i]; {
+		case b.path != nil && slices.Equal(b.path, path):
+			return nil
+		case b.path != nil && under(b.path, path):
+			last = b
+		}
+	}
+	return last
+}
+
+// addBlock puts a table with one line after another.
+func (e *tomlEditor) addBlock(after *tomlBlock, path []string, line string) error {
+	keys := make([]string, len(path))
+	for i, key := range path {
+		keys[i] = tomlKey(key)
+	}
+	end, indentation := after.whole(e.data).end, lineIndent(e.data, after.header.start)
+	eol := eolOf(e.data, end)
+	return e.splice(span{end, end}, eol+eol+indentation+"["+strings.Join(keys, ".")+"]"+eol+after.indentation(e.data)+line)
 }
 
 // addLine puts a line after the one that ends at end.
@@ -240,4 +268,23 @@ func (e *tomlEditor) trim() error {
 		e.data = splice(e.data, s, string(e.data[kept.start:kept.end]))
 	}
 	return nil
+}
+
+// inline is the text of a value, made of its members if it stands below headers.
+func inline(data []byte, n *node) string {
+	if n.end > n.start {
+		return string(data[n.start:n.end])
+	}
+	var members []string
+	for i := range n.nodes {
+		member := inline(data, &n.nodes[i])
+		if n.kind == table {
+			member = tomlKey(n.nodes[i].key) + " = " + member
+		}
+		members = append(members, member)
+	}
+	if n.kind == table {
+		return "{ " + strings.Join(members, ", ") + " }"
+	}
+	return "[" + strings.Join(members, ", ") + "]"
 }

@@ -169,6 +169,9 @@ func (m *tomlMove) gathered() (patches []patch, ok bool) {
 	}
 	patches = append(patches, patch{m.parts[0], all})
 	for _, part := range m.parts[1:] {
+		if data := m.now.data; part.start == lineStart(data, part.start) && part.end == lineEnd(data, part.end) {
+			part.end = min(part.end+len(eolOf(data, part.end)), len(data))
+		}
 		patches = append(patches, patch{part, nil})
 	}
 	return patches, true

@@ -3,6 +3,7 @@ package hosts
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -64,7 +65,9 @@ func (f *File) fromBackup(s *found, now Entry, raw []byte) (data []byte, ok bool
 		if i < 0 || f.dialect.entry(&old.servers[i]).Ours || !f.dialect.became(&old.servers[i], now, raw) {
 			continue
 		}
-		data, err = f.restored(s, old.data, &old.servers[i])
+		if data, err = f.restored(s, old.data, &old.servers[i]); err != nil {
+			err = fmt.Errorf("%w: what it was stands in %s", err, filepath.Base(old.Path))
+		}
 		return data, true, err
 	}
 	return nil, false, nil
@@ -207,8 +210,8 @@ func (d *dialect) since(data []byte, now, old *found, t Translation) []edit {
 	return append(edits, changes(data, nil, &is, &was)...)
 }
 
-// changes are the edits that make of a table what it is in data. A table of TOML
-// that has no text of its own is made of its members.
+// changes are the edits that make of a table what it is in data. A table or list
+// of TOML that has no text of its own is made of its members.
 func changes(data []byte, path []string, is, was *node) (edits []edit) {
 	for i := range is.nodes {
 		kid := &is.nodes[i]
@@ -216,10 +219,10 @@ func changes(data []byte, path []string, is, was *node) (edits []edit) {
 		bothTables := kid.kind == table && then != nil && then.kind == table
 		switch {
 		case then != nil && kid.says(*then):
-		case bothTables || kid.end == kid.start:
+		case bothTables || kid.kind == table && kid.end == kid.start:
 			edits = append(edits, changes(data, below, kid, then)...)
 		default:
-			edits = append(edits, edit{below, literal(data[kid.start:kid.end])})
+			edits = append(edits, edit{below, literal(inline(data, kid))})
 		}
 	}
 	if was == nil {
