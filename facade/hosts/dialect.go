@@ -96,7 +96,7 @@ func dialects() []*dialect {
 				Prefix: "mcp__%s__"},
 			files: codexFiles, format: tomlFormat{}, roots: [][][]string{{{"mcp_servers"}}},
 			urls: []string{"url"}, headers: "http_headers", env: "env", pass: "env_vars",
-			remote: []string{"bearer_token_env_var", "env_http_headers", "bearer_token", "oauth", "oauth_resource", "scopes"},
+			remote: []string{"bearer_token_env_var", "env_http_headers", "bearer_token", "oauth", "oauth_resource"},
 			deny:   "disabled_tools", allow: "enabled_tools",
 		},
 		{

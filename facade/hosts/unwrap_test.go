@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -346,6 +347,29 @@ func TestUnwrapCodexWithoutBackup(t *testing.T) {
 	}
 	if strings.Contains(got, "mcp-facade") || strings.Contains(got, "env_vars") { // which Codex refuses beside a URL
 		t.Errorf("not unwrapped:\n%s", got)
+	}
+}
+
+// Codex takes scopes beside a command, too: they stay, and so are there when
+// nothing else knows them.
+func TestUnwrapCodexScopes(t *testing.T) {
+	const data = "[mcp_servers.a]\nurl = \"https://a.example\"\nscopes = [\"read\"] # mine\n"
+	d, path := wrapped(t, "codex", data)
+	for _, backup := range d.file().backups() {
+		if err := os.Remove(backup); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := d.file()
+	if _, err := f.Unwrap(f.Entries()[0], known(`{"url": "https://a.example"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(noon.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	const want = "[mcp_servers.a]\nscopes = [\"read\"] # mine\nurl = \"https://a.example\"\n"
+	if diff := cmp.Diff(want, d.read(path)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
