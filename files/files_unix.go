@@ -54,6 +54,17 @@ func SyncDir(dir string) {
 	_ = f.Sync()
 }
 
+// Linked reports whether a file has another name: one of its names that is given
+// another file leaves the old one to the others.
+func Linked(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.Mode().IsRegular() && stat.Nlink > 1
+}
+
 // KeepOwner gives a file the owner of another, which only root can always do.
 func KeepOwner(file *os.File, like fs.FileInfo) {
 	if owner, ok := like.Sys().(*syscall.Stat_t); ok {

@@ -51,5 +51,18 @@ func rename(from, to string) error {
 // SyncDir does nothing: a folder cannot be synced on Windows.
 func SyncDir(string) {}
 
+// Linked reports whether a file has another name: one of its names that is given
+// another file leaves the old one to the others.
+func Linked(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	var info windows.ByHandleFileInformation
+	err = windows.GetFileInformationByHandle(windows.Handle(file.Fd()), &info)
+	return err == nil && info.NumberOfLinks > 1
+}
+
 // KeepOwner does nothing: a file belongs to who is logged in.
 func KeepOwner(*os.File, fs.FileInfo) {}

@@ -166,6 +166,9 @@ func replace(path string, before, after []byte) error {
 	if err != nil {
 		return err
 	}
+	if files.Linked(path) {
+		return &Error{Path: path, Err: errors.New("has another name, a hard link, under which the old text would stay"), Hint: "make the other name a symbolic link to this one"}
+	}
 	return swap(path, before, after, info)
 }
 

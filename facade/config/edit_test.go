@@ -173,6 +173,24 @@ func TestReplaceLink(t *testing.T) {
 	}
 }
 
+// A file that has another name is left alone.
+func TestReplaceHardLink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "servers.json")
+	if err := os.WriteFile(path, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(path, path+".link"); err != nil {
+		t.Skip(err)
+	}
+	err := Replace(path, []byte("one"), []byte("two"))
+	if e := new(Error); !errors.As(err, &e) || e.Hint == "" || !strings.Contains(err.Error(), "a hard link") {
+		t.Errorf("error is %v", err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "one" {
+		t.Errorf("the file holds %q", got)
+	}
+}
+
 func ExampleAddEntry() {
 	file := "{\n  // at work\n  \"acme\": { \"url\": \"https://mcp.acme.example/v1\" }\n}\n"
 	after, err := AddEntry([]byte(file), "files", []byte(`{ "command": "npx", "args": ["-y", "@acme/files"] }`))

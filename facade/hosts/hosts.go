@@ -100,6 +100,7 @@ var (
 	errOurs    = errors.New("it starts mcp-facade already")
 	errNotOurs = errors.New("it does not start mcp-facade")
 	errGone    = errors.New("it is not in the file")
+	errLinked  = errors.New("the file has another name, a hard link, under which the old text would stay")
 	errChanged = errors.New("the file was changed meanwhile; nothing was written")
 )
 

@@ -3,6 +3,8 @@ package hosts
 import (
 	"errors"
 	"slices"
+
+	"mcp-facade/files"
 )
 
 // Wrap puts command, this program and its arguments, in the place of what an
@@ -84,6 +86,9 @@ func (f *File) become(s *found, data []byte, ours bool) (Change, error) {
 	i := slices.IndexFunc(servers, func(other found) bool { return slices.Equal(other.path, s.path) })
 	if i < 0 || f.dialect.entry(&servers[i]).Ours != ours || len(servers) != len(f.servers) {
 		return Change{}, f.fault(s, errForm)
+	}
+	if files.Linked(f.Path) {
+		return Change{}, &Error{Host: f.Host, Path: f.Path, Key: dotted(s.path), Err: errLinked, Hint: "make the other name a symbolic link to this one"}
 	}
 	c := Change{dotted(s.path), f.dialect.masked(f.data, s), f.dialect.masked(data, &servers[i])}
 	c.dropComments()

@@ -167,6 +167,34 @@ func TestWriteChanged(t *testing.T) {
 	}
 }
 
+// A file that has another name is left alone: as it is replaced, that would keep
+// the old text.
+func TestLinked(t *testing.T) {
+	d, path := wrapped(t, "cursor", writeFile)
+	link := path + ".link"
+	if err := os.Link(path, link); err != nil {
+		t.Skip(err)
+	}
+	f, e := d.file(), new(Error)
+	if _, err := f.Unwrap(f.Entries()[0], lost); !errors.Is(err, errLinked) || !errors.As(err, &e) || e.Hint == "" {
+		t.Errorf("unwrap: %v, want errLinked with a hint", err)
+	}
+	d.write(path, []byte(writeFile))
+	f = d.file()
+	if _, err := f.Wrap(f.Entries()[0], Translation{}, []string{"mcp-facade"}); !errors.Is(err, errLinked) {
+		t.Errorf("wrap: %v, want errLinked", err)
+	}
+	if backup, err := f.Write(noon); backup != "" || err != nil {
+		t.Errorf("written: %q, %v", backup, err)
+	}
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Wrap(f.Entries()[0], Translation{}, []string{"mcp-facade"}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWriteReadOnlyFolder(t *testing.T) {
 	if runtime.GOOS == "windows" || os.Getuid() == 0 {
 		t.Skip("may write everywhere")
