@@ -33,6 +33,7 @@ func TestPlaces(t *testing.T) {
 			`D:\Roaming\Claude\claude_desktop_config.json`,
 			`D:\Local\Packages\Claude_pzs8sxrjxfjjc\LocalCache\Roaming\Claude\claude_desktop_config.json`}},
 		{"cursor", linux, none, []string{"/home/u/.cursor/mcp.json", "/p/.cursor/mcp.json"}},
+		{"cursor", mac, none, []string{"/Users/u/.cursor/mcp.json", "/p/.cursor/mcp.json"}},
 		{"cursor", windows, none, []string{`C:\Users\u\.cursor\mcp.json`, `C:\p\.cursor\mcp.json`}},
 		{"vscode", linux, none, []string{"/home/u/.config/Code/User/mcp.json", "/home/u/.config/Code - Insiders/User/mcp.json", "/p/.vscode/mcp.json"}},
 		{"vscode", mac, none, []string{"/Users/u/Library/Application Support/Code/User/mcp.json",
@@ -40,14 +41,22 @@ func TestPlaces(t *testing.T) {
 		{"vscode", windows, none, []string{`C:\Users\u\AppData\Roaming\Code\User\mcp.json`,
 			`C:\Users\u\AppData\Roaming\Code - Insiders\User\mcp.json`, `C:\p\.vscode\mcp.json`}},
 		{"windsurf", linux, none, []string{"/home/u/.codeium/windsurf/mcp_config.json"}},
+		{"windsurf", mac, none, []string{"/Users/u/.codeium/windsurf/mcp_config.json"}},
 		{"windsurf", windows, none, []string{`C:\Users\u\.codeium\windsurf\mcp_config.json`}},
 		{"zed", linux, none, []string{"/home/u/.config/zed/settings.json", "/p/.zed/settings.json"}},
 		{"zed", mac, none, []string{"/Users/u/.config/zed/settings.json", "/p/.zed/settings.json"}},
 		{"zed", windows, none, []string{`C:\Users\u\AppData\Roaming\Zed\settings.json`, `C:\p\.zed\settings.json`}},
 		{"codex", linux, none, []string{"/home/u/.codex/config.toml", "/p/.codex/config.toml"}},
+		{"codex", mac, none, []string{"/Users/u/.codex/config.toml", "/p/.codex/config.toml"}},
+		{"codex", windows, none, []string{`C:\Users\u\.codex\config.toml`, `C:\p\.codex\config.toml`}},
 		{"codex", windows, map[string]string{"CODEX_HOME": `D:\codex`}, []string{`D:\codex\config.toml`, `C:\p\.codex\config.toml`}},
+		{"gemini", linux, none, []string{"/home/u/.gemini/settings.json", "/p/.gemini/settings.json"}},
+		{"gemini", linux, map[string]string{"GEMINI_CLI_HOME": "/g"}, []string{"/g/.gemini/settings.json", "/p/.gemini/settings.json"}},
+		{"gemini", windows, none, []string{`C:\Users\u\.gemini\settings.json`, `C:\p\.gemini\settings.json`}},
 		{"gemini", mac, none, []string{"/Users/u/.gemini/settings.json", "/p/.gemini/settings.json"}},
 		{"opencode", linux, none, []string{"/home/u/.config/opencode/opencode.json", "/home/u/.config/opencode/opencode.jsonc",
+			"/p/opencode.json", "/p/opencode.jsonc", "/p/.opencode/opencode.json", "/p/.opencode/opencode.jsonc"}},
+		{"opencode", mac, none, []string{"/Users/u/.config/opencode/opencode.json", "/Users/u/.config/opencode/opencode.jsonc",
 			"/p/opencode.json", "/p/opencode.jsonc", "/p/.opencode/opencode.json", "/p/.opencode/opencode.jsonc"}},
 		{"opencode", windows, none, []string{`C:\Users\u\.config\opencode\opencode.json`, `C:\Users\u\.config\opencode\opencode.jsonc`,
 			`C:\p\opencode.json`, `C:\p\opencode.jsonc`, `C:\p\.opencode\opencode.json`, `C:\p\.opencode\opencode.jsonc`}},
@@ -63,6 +72,24 @@ func TestPlaces(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s on %s with %v (-want +got):\n%s", test.host, p.OS, test.vars, diff)
+		}
+	}
+}
+
+// How hosts name a server's tools to their models, and how long the names may be,
+// as it was measured.
+func TestToolNames(t *testing.T) {
+	for host, want := range map[string]struct {
+		prefix  string
+		longest int
+	}{
+		"claude-code": {"mcp__%s__", 128},
+		"codex":       {"mcp__%s__", 0},
+		"gemini":      {"mcp_%s_", 63},
+		"opencode":    {"%s_", 0},
+	} {
+		if d := named(t, host); d.Prefix != want.prefix || d.MaxName != want.longest {
+			t.Errorf("%s: %q and %d, want %q and %d", host, d.Prefix, d.MaxName, want.prefix, want.longest)
 		}
 	}
 }
