@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"bytes"
+	gocmp "cmp"
 	"errors"
 	"flag"
 	"os"
@@ -333,18 +334,31 @@ func TestTOMLAllowedMeanwhile(t *testing.T) {
 	}
 }
 
-// What cannot be put back is refused, and where it stands is said.
-func TestTOMLRefusedBack(t *testing.T) {
-	d, path := wrapped(t, "codex", "[mcp_servers.a]\ncommand = \"a\"\n[b]\n[mcp_servers.a.tools.t]\nx = 1\n")
-	const now = "mcp_servers = { a = { command = \"mcp-facade\", args = [\"--server\", \"a\"] } }\n"
-	d.write(path, []byte(now))
-	f := d.file()
-	_, err := f.Unwrap(f.Entries()[0], lost)
-	if want := "change it by hand: what it was stands in config.toml.mcp-facade-20261130-120000.bak"; err == nil || !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("error is %v, want it to end in %q", err, want)
-	}
-	if d.read(path) != now {
-		t.Error("written")
+// In a file that was written anew a server says again what it said; what cannot
+// be is refused, and where it stands is said.
+func TestTOMLWrittenAnew(t *testing.T) {
+	for _, test := range []struct{ name, now, want string }{
+		{"in one line", "mcp_servers = { a = { command = \"mcp-facade\", args = [\"--server\", \"a\"], env = { B = \"2\" }, tools = { u = 1, t = {} } } }\n",
+			"mcp_servers = { a = { command = \"a\", env = { B = \"2\" }, tools = { t = {}, u = 1 } } }\n"},
+		{"by dotted keys", "[mcp_servers.a]\ncommand = \"mcp-facade\"\nargs = [\"--server\", \"a\"]\ntools.t.x = 3\n[c]\n",
+			"[mcp_servers.a]\ncommand = \"a\"\n[mcp_servers.a.tools.t]\nx = 3\n[c]\n"},
+		{"without a place for its command", "[mcp_servers]\na.command.path = \"mcp-facade\"\na.command.args = [\"--server\", \"a\"]\nb.command = \"b\"\n", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d, path := wrapped(t, "codex", "[mcp_servers.a]\ncommand = \"a\"\n[b]\n[mcp_servers.a.env]\nA = \"1\"\n[mcp_servers.a.tools.t]\nx = [1, # one\n2]\n")
+			d.write(path, []byte(test.now))
+			f := d.file()
+			_, err := f.Unwrap(f.Entries()[0], lost)
+			if err == nil {
+				_, err = f.Write(noon.Add(time.Hour))
+			}
+			if want := "change it by hand: what it was stands in config.toml.mcp-facade-20261130-120000.bak"; err != nil && (test.want != "" || !strings.HasSuffix(err.Error(), want)) {
+				t.Errorf("error is %v, want %q at its end", err, want)
+			}
+			if diff := cmp.Diff(gocmp.Or(test.want, test.now), d.read(path)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

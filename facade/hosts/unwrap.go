@@ -96,6 +96,9 @@ func (f *File) restored(now *found, from []byte, old *found) ([]byte, error) {
 		return nil, err
 	}
 	data, err := f.dialect.format.transplant(f.data, *now, from, *old)
+	if err != nil { // it was written anew: only what it said can come back
+		data, err = f.dialect.format.edit(f.data, *now, changes(from, nil, &old.node, &now.node))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +203,7 @@ func (d *dialect) values(n *node, upstream []byte) (all []carried) {
 // since are the edits that were made to a server after it was wrapped, beside
 // what wrapping changes itself: of its variables, and of its other members.
 func (d *dialect) since(data []byte, now, old *found, t Translation) []edit {
-	edits := d.envSince(now, old, t)
+	edits := d.envSince(data, now, old, t)
 	wrapped := d.wrappedKeys(old)
 	theirs := func(n node) node {
 		n.nodes = slices.DeleteFunc(slices.Clone(n.nodes), func(kid node) bool { return slices.Contains(wrapped, kid.key) })
@@ -219,7 +222,7 @@ func changes(data []byte, path []string, is, was *node) (edits []edit) {
 		bothTables := kid.kind == table && then != nil && then.kind == table
 		switch {
 		case then != nil && kid.says(*then):
-		case bothTables || kid.kind == table && kid.end == kid.start:
+		case bothTables || then == nil && kid.kind == table && kid.end == kid.start:
 			edits = append(edits, changes(data, below, kid, then)...)
 		default:
 			edits = append(edits, edit{below, literal(inline(data, kid))})
@@ -247,16 +250,17 @@ func (d *dialect) wrappedKeys(old *found) []string {
 
 // envSince are the edits that were made to the variables, but for those that
 // wrapping added.
-func (d *dialect) envSince(now, old *found, t Translation) (edits []edit) {
+func (d *dialect) envSince(data []byte, now, old *found, t Translation) (edits []edit) {
 	path := d.shape(&old.node).env
 	if d.url(&old.node) != nil && slices.Contains(d.processKeys(), path[0]) {
 		return nil
 	}
-	is, was := now.node.at(d.shape(&now.node).env).vars(), old.node.at(path).vars()
+	env := now.node.at(d.shape(&now.node).env)
+	is, was := env.vars(), old.node.at(path).vars()
 	named := func(name string) func(Var) bool { return func(v Var) bool { return v.Name == name } }
 	for _, v := range is {
 		if !slices.ContainsFunc(t.Env, named(v.Name)) && !slices.Contains(was, v) {
-			edits = append(edits, edit{append(slices.Clip(path), v.Name), v.Value})
+			edits = append(edits, edit{append(slices.Clip(path), v.Name), literal(inline(data, env.get(v.Name)))})
 		}
 	}
 	for _, v := range was {
