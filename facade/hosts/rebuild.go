@@ -110,6 +110,9 @@ func (r *rebuilder) words(words []string) error {
 		}
 	}
 	r.edits = r.starting(r.server, said)
+	if len(said) == 1 && !r.one {
+		r.edits[1].value = nil // a list of none says no more
+	}
 	return nil
 }
 

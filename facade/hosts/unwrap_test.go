@@ -202,7 +202,7 @@ func TestUnwrapOther(t *testing.T) {
 		{"one in place", []string{`"--server", "a"`, `"--", "new", "y"`}, nil,
 			`{"mcpServers": {"a": { "command": "new", "args": ["y"] }, "b": { "url": "https://b.example" }}}`},
 		{"one of the servers file", []string{`"--server", "a"`, `"--server", "c"`}, upstreams,
-			`{"mcpServers": {"a": { "command": "new", "args": [] }, "b": { "url": "https://b.example" }}}`},
+			`{"mcpServers": {"a": { "command": "new" }, "b": { "url": "https://b.example" }}}`},
 		{"names that were swapped", []string{`"--server", "a"`, `A`, `"--server", "b"`, `"--server", "a"`, `A`, `"--server", "b"`}, upstreams,
 			`{"mcpServers": {"a": { "url": "https://b.example", "type": "http", "headers": {"X": "${env:X}"} }, "b": { "command": "old", "args": ["x"] }}}`},
 		{"names that were swapped, without a servers file", []string{`"--server", "a"`, `"--server", "b"`}, nil, "!"},
@@ -289,7 +289,7 @@ func TestUnwrapWithoutBackup(t *testing.T) {
 			`{"type":"local","command":["mcp-facade","--","npx","${A}","${B}","$${C}","{env:D}"],"environment":{"B":"b"}}`, "",
 			`{"type":"local","command":["npx","{env:A}","b","${C}","{env:D}"],"environment":{"B":"b"}}`},
 		{"old Zed", "zed", `{"command": {"path": "mcp-facade", "args": ["--server", "a"]}}`,
-			`{"command": "x", "args": []}`, `{"command": {"path": "x", "args": []}}`},
+			`{"command": "x", "args": []}`, `{"command": {"path": "x"}}`},
 
 		{"not what only we know", "cursor", `{"command":"mcp-facade","args":["--server","a"]}`,
 			`{"url": "https://a.example", "tokenCommand": ["x"]}`, `!"tokenCommand" in the servers file cannot be said to Cursor`},
