@@ -9,10 +9,10 @@ import (
 )
 
 // masked is the text of a server for a diff: without the values of variables and
-// headers, what else looks secret, and comments. The indentation of its first
-// line is off all of them.
-func (d *dialect) masked(data []byte, s *found) string {
-	m := masker{d: d, program: d.entry(s).Command, data: data}
+// headers, what else looks secret or holds one of secrets, and comments. The
+// indentation of its first line is off all of them.
+func (d *dialect) masked(data []byte, s *found, secrets ...string) string {
+	m := masker{d: d, program: d.entry(s).Command, data: data, secrets: secrets}
 	for i := range s.node.nodes {
 		m.member(&s.node.nodes[i], false)
 	}
@@ -26,6 +26,20 @@ func (d *dialect) masked(data []byte, s *found) string {
 	return b.String()
 }
 
+// minSecret is the length of a value of a variable from which it is hidden where
+// else it may have come to stand. Short ones are in every other word.
+const minSecret = 4
+
+// hiddenVars are the values of a server's variables that are to be hidden anywhere.
+func (d *dialect) hiddenVars(s *found) (values []string) {
+	for _, v := range d.entry(s).Env {
+		if len(v.Value) >= minSecret {
+			values = append(values, v.Value)
+		}
+	}
+	return values
+}
+
 // A cover is what is shown in the place of a part of the data.
 type cover struct {
 	span
@@ -36,6 +50,7 @@ type masker struct {
 	d       *dialect
 	program string // what the arguments go with
 	data    []byte
+	secrets []string
 	covers  []cover
 }
 
@@ -49,13 +64,17 @@ func (m *masker) member(n *node, all bool) {
 		for i := range n.nodes {
 			m.member(&n.nodes[i], all)
 		}
-	case all:
+	case all || m.holdsSecret(n):
 		m.cover(n, hidden)
 	case slices.Contains(m.d.urls, n.key):
 		m.cover(n, maskedURL(n.value))
 	default:
 		m.text(n, secretsIn([]string{n.value})[0])
 	}
+}
+
+func (m *masker) holdsSecret(n *node) bool {
+	return slices.ContainsFunc(m.secrets, func(secret string) bool { return strings.Contains(n.value, secret) })
 }
 
 // isSecretTable reports whether all values in a table are hidden.
@@ -79,9 +98,12 @@ func (m *masker) list(n *node) {
 	offsets := secretsIn(words)
 	for i := range n.nodes {
 		kid := &n.nodes[i]
-		if kid.kind == list || kid.kind == table {
+		switch {
+		case kid.kind == list || kid.kind == table:
 			m.member(kid, false)
-		} else {
+		case m.holdsSecret(kid):
+			m.cover(kid, hidden)
+		default:
 			m.text(kid, offsets[i+len(words)-len(n.nodes)])
 		}
 	}

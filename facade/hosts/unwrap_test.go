@@ -286,8 +286,11 @@ func TestUnwrapWithoutBackup(t *testing.T) {
 			`{"command":"mcp-facade","args":["--url","https://a.example","--header","X: ${T:-t}"],"env":{"K":"v"}}`, "",
 			`{"env":{"K":"v"},"url":"https://a.example","type":"http","headers":{"X":"${T:-t}"}}`},
 		{"in place, with variables in its arguments", "opencode",
-			`{"type":"local","command":["mcp-facade","--","npx","${A}","${B}","$${C}","{env:D}"],"environment":{"B":"b"}}`, "",
-			`{"type":"local","command":["npx","{env:A}","b","${C}","{env:D}"],"environment":{"B":"b"}}`},
+			`{"type":"local","command":["mcp-facade","--","npx","${A}","${B}","$${C}","{env:D}"],"environment":{"B":"s3cret"}}`, "",
+			`{"type":"local","command":["npx","{env:A}","s3cret","${C}","{env:D}"],"environment":{"B":"s3cret"}}`},
+		{"in place by URL, with a variable in its path", "windsurf",
+			`{"command":"mcp-facade","args":["--url=https://a.example/${K}"],"env":{"K":"s3cret"}}`, "",
+			`{"serverUrl":"https://a.example/s3cret"}`},
 		{"old Zed", "zed", `{"command": {"path": "mcp-facade", "args": ["--server", "a"]}}`,
 			`{"command": "x", "args": []}`, `{"command": {"path": "x"}}`},
 
@@ -309,7 +312,10 @@ func TestUnwrapWithoutBackup(t *testing.T) {
 			around := func(entry string) string { return `{"` + root + `": {"a": ` + entry + `}}` }
 			path := d.put(test.host, false, []byte(around(test.entry)))
 			f := d.file()
-			_, err := f.Unwrap(f.Entries()[0], known(test.upstream))
+			c, err := f.Unwrap(f.Entries()[0], known(test.upstream))
+			if strings.Contains(c.Before+c.After, "s3cret") {
+				t.Errorf("a secret is legible in %v", c)
+			}
 			if why, refused := strings.CutPrefix(test.want, "!"); refused {
 				if err == nil || !strings.Contains(err.Error(), why) {
 					t.Fatalf("%v, want %s", err, why)

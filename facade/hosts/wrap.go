@@ -90,7 +90,7 @@ func (f *File) become(s *found, data []byte, ours bool) (Change, error) {
 	if files.Linked(f.Path) {
 		return Change{}, &Error{Host: f.Host, Path: f.Path, Key: dotted(s.path), Err: errLinked, Hint: "make the other name a symbolic link to this one"}
 	}
-	c := Change{dotted(s.path), f.dialect.masked(f.data, s), f.dialect.masked(data, &servers[i])}
+	c := Change{dotted(s.path), f.dialect.masked(f.data, s), f.dialect.masked(data, &servers[i], f.dialect.hiddenVars(s)...)}
 	c.dropComments()
 	f.data, f.servers = data, servers
 	return c, nil
