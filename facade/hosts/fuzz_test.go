@@ -2,7 +2,9 @@ package hosts
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +12,7 @@ import (
 )
 
 // If Wrap succeeds, the result parses, every byte outside the entry is the same,
-// and Unwrap gives the original.
+// and Unwrap gives the original, with what variables have been given since.
 func FuzzWrap(f *testing.F) {
 	for name, data := range fixtures(f) {
 		host, _, _ := strings.Cut(name, "/")
@@ -109,9 +111,33 @@ func wrapOne(t *testing.T, f *File, e Entry) {
 	if s, err = f.look(e); err != nil {
 		t.Fatal(err)
 	}
+	rotated(t, f, s, tr, before, &old)
 	back, err := f.restored(s, before, &old)
 	if err != nil || !bytes.Equal(back, before) {
 		t.Fatalf("%s: %v; from\n%q over\n%q to\n%q", e.Name, err, before, after, back)
+	}
+}
+
+// rotated gives the variables of a wrapped entry other values, and takes it back.
+func rotated(t *testing.T, f *File, s *found, tr Translation, before []byte, old *found) {
+	var edits []edit
+	for i, v := range tr.Env {
+		edits = append(edits, edit{append(slices.Clone(f.dialect.shape(&s.node).env), v.Name), fmt.Sprintf("rotated%d", i)})
+	}
+	data, err := f.dialect.format.edit(f.data, *s, edits)
+	if err != nil || bytes.Contains(tr.Upstream, []byte("oauth")) { // which some hosts' entries keep
+		return
+	}
+	servers, err := f.dialect.find(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &File{dialect: f.dialect, data: data}
+	back, err := g.restored(&servers[slices.IndexFunc(servers, s.isAt)], before, old)
+	for i, v := range tr.Env {
+		if err != nil || !bytes.Contains(back, fmt.Appendf(nil, "rotated%d", i)) || bytes.Contains(back, []byte(v.Name)) && !bytes.Contains(before, []byte(v.Name)) {
+			t.Fatalf("%s: %v; from\n%q over\n%q to\n%q", v.Name, err, before, data, back)
+		}
 	}
 }
 
