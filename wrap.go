@@ -199,6 +199,7 @@ func (p *plan) wrapped(k pick) (*planLine, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.addDenied(k, &t)
 	made := &planLine{Notes: t.Notes}
 	if note := deferNote(k.file.Host, ""); note != "" {
 		made.Notes = append(made.Notes, note)
@@ -234,6 +235,21 @@ func (s *selection) translated(k pick) (hosts.Translation, error) {
 		return hosts.Translation{}, errors.New("is in a file of the project, which others may have written: name its host or --file to have it wrapped")
 	}
 	return k.file.Translate(k.entry)
+}
+
+// addDenied has the servers file hide what the host keeps away by rules that do not
+// reach "call": where all tools are listed, there is none.
+func (p *plan) addDenied(k pick, t *hosts.Translation) {
+	if p.surfaceFor(k.file.Host) == "all" {
+		return
+	}
+	hide, notes := k.file.Denied(k.entry)
+	for _, tool := range hide {
+		if !slices.Contains(t.Hide, tool) {
+			t.Hide = append(t.Hide, tool)
+		}
+	}
+	t.Notes = append(t.Notes, notes...)
 }
 
 // surfaceFor is the --surface of a host's entries: what was asked for, else "all"

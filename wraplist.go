@@ -163,6 +163,7 @@ func (p *plan) listedAs(k pick, name string) (*config.Server, []hosts.Var, error
 	if err != nil {
 		return nil, nil, err
 	}
+	p.addDenied(k, &t)
 	s, err := parsedEntry(name, serverEntry(t))
 	return s, t.Env, err
 }

@@ -23,6 +23,13 @@ type dialect struct {
 	deny  string // the key of the tools that the host keeps away
 	allow string // the key of the only tools that the host lets through
 
+	// rules are what the host was told of the tools of a server elsewhere than in
+	// its lists. They stand under keys, in the files of settings or, if there are
+	// none, in those of servers; without keys, in the server itself.
+	rules    func(server *found, file *node) []rule
+	settings func(p paths) []place
+	keys     []string
+
 	// placeholder is a pattern for what the host replaces in the values of a
 	// server, its variables included; "": it replaces nothing. Its groups are
 	// "var", the name of a variable, and "or", what stands for it if it is not set.
@@ -37,6 +44,7 @@ type dialect struct {
 type place struct {
 	path    string
 	project bool
+	folder  string // the project's
 }
 
 // What the editors' placeholders look like: "${env:X}", "${input:x}",
@@ -56,7 +64,8 @@ func dialects() []*dialect {
 			files: claudeFiles, format: jsonFormat{},
 			roots: [][][]string{{{"mcpServers"}, {"projects", "*", "mcpServers"}}},
 			urls:  []string{"url"}, headers: "headers", env: "env", stdio: "stdio",
-			remote:      []string{"oauth", "headersHelper"},
+			remote: []string{"oauth", "headersHelper"},
+			rules:  claudeRules, settings: claudeSettings, keys: []string{"permissions"},
 			placeholder: `\$\{(?P<var>[A-Za-z_][A-Za-z0-9_]*)(?P<or>:-[^}]*)?\}`, write: "${%s}", inherits: true,
 		},
 		{
@@ -90,6 +99,7 @@ func dialects() []*dialect {
 			files: zedFiles, format: jsonFormat{}, roots: [][][]string{{{"context_servers"}}},
 			urls: []string{"url"}, headers: "headers", env: "env",
 			remote: []string{"oauth"},
+			rules:  zedRules, keys: []string{"agent"},
 		},
 		{
 			Host: Host{Name: "codex", Title: "Codex", Defers: "by model", Patience: 800 * time.Millisecond,
@@ -97,7 +107,7 @@ func dialects() []*dialect {
 			files: codexFiles, format: tomlFormat{}, roots: [][][]string{{{"mcp_servers"}}},
 			urls: []string{"url"}, headers: "http_headers", env: "env", pass: "env_vars",
 			remote: []string{"bearer_token_env_var", "env_http_headers", "bearer_token", "oauth", "oauth_resource"},
-			deny:   "disabled_tools", allow: "enabled_tools",
+			deny:   "disabled_tools", allow: "enabled_tools", rules: codexRules,
 		},
 		{
 			Host:  Host{Name: "gemini", Title: "Gemini CLI", MaxName: 63, Prefix: "mcp_%s_"},
@@ -105,6 +115,7 @@ func dialects() []*dialect {
 			urls: []string{"httpUrl", "url"}, headers: "headers", env: "env",
 			remote: []string{"oauth", "authProviderType", "targetAudience", "targetServiceAccount"},
 			deny:   "excludeTools", allow: "includeTools",
+			rules: geminiRules, keys: []string{"excludeTools", "tools"},
 			// It keeps variables that look like secrets from a server unless "env" names them.
 			placeholder: `\$(?:\{(?P<var>[A-Za-z_][A-Za-z0-9_]*)(?P<or>:-[^}]*)?\}|(?P<bare>[A-Za-z_][A-Za-z0-9_]*))`, write: "${%s}",
 		},
@@ -112,7 +123,8 @@ func dialects() []*dialect {
 			Host:  Host{Name: "opencode", Title: "OpenCode", GivesUp: 30 * time.Second, Prefix: "%s_"},
 			files: openCodeFiles, format: jsonFormat{}, roots: [][][]string{{{"mcp", "servers"}}, {{"mcp"}}},
 			urls: []string{"url"}, headers: "headers", env: "environment", stdio: "local", one: true,
-			remote:      []string{"oauth"},
+			remote: []string{"oauth"},
+			rules:  openCodeRules, keys: []string{"tools", "permission", "permissions", "agent", "agents", "mode"},
 			placeholder: `\{(?:env:(?P<var>[A-Za-z_][A-Za-z0-9_]*)|(?:env|file):[^}]*)\}`, blank: true, write: "{env:%s}", inherits: true,
 		},
 	}

@@ -20,12 +20,16 @@ type File struct {
 	Project bool   // it is a project's own, which others may have written
 
 	dialect *dialect
+	at      paths  // where it and what else its host reads was looked for
+	folder  string // of the project whose own it is, or ""
 	mark    []byte // the byte order mark, or nothing
 	read    []byte // as it was read, without the mark
 	data    []byte // as it is to be, without the mark
 	servers []found
 
 	old []*File // the backups, the newest first; nil: not read yet
+
+	said map[string]settings // what was read for Denied, by path
 
 	// interrupt is asked before each step of Write. Tests fail there.
 	interrupt func(step string) error
@@ -49,6 +53,7 @@ func Find(p Place) ([]*File, []error) {
 			case err != nil:
 				errs = append(errs, err)
 			default:
+				f.at = paths{p}
 				files = append(files, f)
 			}
 		}
@@ -58,7 +63,7 @@ func Find(p Place) ([]*File, []error) {
 
 // open reads a file of a host.
 func open(d *dialect, at place) (*File, error) {
-	f := &File{Host: d.Host, Path: at.path, Project: at.project, dialect: d}
+	f := &File{Host: d.Host, Path: at.path, Project: at.project, dialect: d, folder: at.folder}
 	all, err := readFile(at.path)
 	if err != nil {
 		return nil, f.wrong(err)

@@ -69,6 +69,14 @@ func (n *node) texts() []string {
 	return all
 }
 
+// kids are the members of a table or the values of a list, of anything else none.
+func (n *node) kids() []node {
+	if n == nil {
+		return nil
+	}
+	return n.nodes
+}
+
 // vars are the members of a table that are no tables or lists themselves.
 func (n *node) vars() []Var {
 	if n == nil || n.kind != table {

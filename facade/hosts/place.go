@@ -63,7 +63,7 @@ func user(paths ...string) (all []place) {
 func (p paths) project(rest ...string) (all []place) {
 	for _, folder := range p.Folders {
 		for _, r := range rest {
-			all = append(all, place{p.under(folder, r), true})
+			all = append(all, place{p.under(folder, r), true, folder})
 		}
 	}
 	return all
@@ -71,6 +71,12 @@ func (p paths) project(rest ...string) (all []place) {
 
 func claudeFiles(p paths) []place {
 	return append(user(p.env("CLAUDE_CONFIG_DIR", p.Home, ".claude.json")), p.project(".mcp.json")...)
+}
+
+// claudeSettings are where Claude Code keeps what its tools may do.
+func claudeSettings(p paths) []place {
+	return append(user(p.env("CLAUDE_CONFIG_DIR", p.home(".claude"), "settings.json")),
+		p.project(".claude/settings.json", ".claude/settings.local.json")...)
 }
 
 func claudeDesktopFiles(p paths) []place {
