@@ -386,12 +386,9 @@ func (p *plan) carryOut(verb string) error {
 	return errors.Join(p.errs...)
 }
 
-// show prints the differences if they are not written, and on stderr what else is
-// to be known.
+// show prints the differences, and on stderr what else is to be known.
 func (p *plan) show() {
-	if !p.o.write {
-		p.showDiffs()
-	}
+	p.showDiffs()
 	for _, n := range p.notes() {
 		fmt.Fprintf(p.stderr, "%s: %s: %s\n", n.host, strings.Join(n.names, ", "), n.text)
 	}
