@@ -52,10 +52,18 @@ func (p *plan) unwrapped(k pick) (*planLine, error) {
 // tellKept says which entries of servers files are not used by what was unwrapped
 // any more, and stay.
 func (p *plan) tellKept() {
-	kept := map[string][]string{} // by file
+	kept, there := map[string][]string{}, map[string][]string{} // by file
 	for _, l := range p.lines {
-		names := kept[l.servers]
-		if f, err := config.Load(l.servers); l.servers != "" && err == nil && slices.Contains(f.Names(), l.Server) && !slices.Contains(names, l.Server) {
+		if l.servers == "" {
+			continue
+		}
+		if _, read := there[l.servers]; !read {
+			there[l.servers] = nil
+			if f, err := config.Load(l.servers); err == nil {
+				there[l.servers] = f.Names()
+			}
+		}
+		if names := kept[l.servers]; slices.Contains(there[l.servers], l.Server) && !slices.Contains(names, l.Server) {
 			kept[l.servers] = append(names, l.Server)
 		}
 	}

@@ -50,6 +50,9 @@ func wrap(ctx context.Context, e *env, o *options, args []string) error {
 		made, err := p.wrapped(k)
 		p.note(k, made, err, k.named)
 	}
+	if err := p.addEntries(); err != nil {
+		return err
+	}
 	return p.carryOut("wrap")
 }
 
@@ -85,8 +88,10 @@ type plan struct {
 	*env
 	o *options
 	*selection
-	path          string // of the servers file
-	before, after []byte // its text
+	path          string                    // of the servers file
+	before, after []byte                    // its text
+	servers       map[string]*config.Server // its entries as they are to be; one that is wrong is nil
+	added         []config.Entry
 	lines         []*planLine
 	changed       []*hosts.File
 	backups       []backupLine
@@ -143,10 +148,23 @@ func (p *plan) readServers() (err error) {
 	if p.before, err = config.Text(p.path); err != nil {
 		return err
 	}
-	p.after = p.before
-	if len(bytes.TrimSpace(p.before)) > 0 {
-		_, err = config.Parse(p.path, p.before)
+	p.after, p.servers = p.before, map[string]*config.Server{}
+	if len(bytes.TrimSpace(p.before)) == 0 {
+		return nil
 	}
+	f, err := config.Parse(p.path, p.before)
+	if err != nil {
+		return err
+	}
+	for _, name := range f.Names() {
+		p.servers[name], _ = f.Server(name)
+	}
+	return nil
+}
+
+// addEntries has the servers file get what is new.
+func (p *plan) addEntries() (err error) {
+	p.after, err = config.AddEntries(p.before, p.added)
 	return err
 }
 
@@ -204,7 +222,7 @@ func (p *plan) wrapped(k pick) (*planLine, error) {
 	if note := deferNote(k.file.Host, ""); note != "" {
 		made.Notes = append(made.Notes, note)
 	}
-	text, err := p.enter(k, t, made)
+	s, err := p.settle(k, t, made)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +237,9 @@ func (p *plan) wrapped(k pick) (*planLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.after = text
+	if made.Added != "" {
+		p.servers[made.Server], p.added = s, append(p.added, config.Entry{Name: made.Server, Raw: []byte(made.Added)})
+	}
 	made.Where, made.Before, made.After = change.Where, change.Before, change.After
 	return made, nil
 }
@@ -261,11 +281,14 @@ func (p *plan) surfaceFor(h hosts.Host) string {
 	return p.o.surface
 }
 
-// enter gives the text of the servers file with the entry of a server, and says
-// its name there. An entry that leads to the same upstream is used as it is.
-func (p *plan) enter(k pick, t hosts.Translation, made *planLine) ([]byte, error) {
-	entry := serverEntry(t)
-	own := cleanServer(k.entry.Name)
+// settle chooses the name of a server in the servers file, and says how it is read
+// there. An entry that leads to the same upstream is used as it is.
+func (p *plan) settle(k pick, t hosts.Translation, made *planLine) (*config.Server, error) {
+	entry, own := serverEntry(t), cleanServer(k.entry.Name)
+	s, err := parsedEntry(own, entry)
+	if err != nil {
+		return nil, err
+	}
 	for i, name := 1, own; ; i++ {
 		switch i {
 		case 1:
@@ -274,39 +297,22 @@ func (p *plan) enter(k pick, t hosts.Translation, made *planLine) ([]byte, error
 		default:
 			name = fmt.Sprintf("%s-%s-%d", own, k.file.Host.Name, i-1)
 		}
-		known, free := p.known(name)
-		if !free && !sameUpstream(known, name, entry, t.Hide) {
-			continue
+		known, taken := p.servers[name]
+		switch {
+		case !taken:
+			made.Server, made.Added = name, string(entry)
+			return s, nil
+		case known != nil && sameUpstream(known, s):
+			made.Server = name
+			return known, nil
 		}
-		made.Server = name
-		if !free {
-			return p.after, nil
-		}
-		text, err := config.AddEntry(p.after, name, entry)
-		made.Added = string(entry)
-		return text, err
 	}
-}
-
-// known is the entry that the servers file has, or is to have, under a name; nil
-// for one that is wrong. free: there is none.
-func (p *plan) known(name string) (s *config.Server, free bool) {
-	f, err := config.Parse(p.path, p.after)
-	if err != nil || !slices.Contains(f.Names(), name) {
-		return nil, true // what is wrong with the file, adding to it says
-	}
-	s, _ = f.Server(name)
-	return s, false
 }
 
 // sameUpstream reports whether an entry leads to the upstream of a new one and
 // hides what that one does. It may have been told since how to log in.
-func sameUpstream(known *config.Server, name string, entry []byte, hide []string) bool {
-	s, err := parsedEntry(name, entry)
-	if err != nil || known == nil {
-		return false
-	}
-	for _, tool := range hide {
+func sameUpstream(known, s *config.Server) bool {
+	for _, tool := range s.Hide {
 		if !slices.Contains(known.Hide, tool) {
 			return false
 		}

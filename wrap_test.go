@@ -92,6 +92,9 @@ func planned(t *testing.T, d desk) *plan {
 		made, err := p.wrapped(k)
 		p.note(k, made, err, true)
 	}
+	if err := p.addEntries(); err != nil {
+		t.Fatal(err)
+	}
 	if len(p.changed) != 1 || len(p.errs) > 0 {
 		t.Fatalf("%d files are to be changed, %v; want one", len(p.changed), p.errs)
 	}

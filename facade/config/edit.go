@@ -30,14 +30,30 @@ func Text(path string) ([]byte, error) {
 	return data, nil
 }
 
-// AddEntry gives the text of a servers file with one more entry, after the
-// others. The entry is a raw object, indented by two spaces where it has several
-// lines; it gets the indentation and the line ends of the file. No byte of the
-// file changes. Nothing, or white space, is a file without entries. The error,
-// an *Error, says what is wrong with the file, the name or the entry.
+// An Entry is one of a servers file in the making. Raw is a raw object, indented by
+// two spaces where it has several lines.
+type Entry struct {
+	Name string
+	Raw  []byte
+}
+
+// AddEntry is AddEntries for one entry.
 func AddEntry(data []byte, name string, entry []byte) ([]byte, error) {
-	if why := wrongName(name); why != "" {
-		return nil, &Error{Key: cmp.Or(name, `""`), Err: errors.New(why)}
+	return AddEntries(data, []Entry{{name, entry}})
+}
+
+// AddEntries gives the text of a servers file with more entries, after the others.
+// They get the indentation and the line ends of the file. No byte of the file
+// changes. Nothing, or white space, is a file without entries. The error, an
+// *Error, says what is wrong with the file, a name or an entry.
+func AddEntries(data []byte, entries []Entry) ([]byte, error) {
+	if len(entries) == 0 {
+		return data, nil
+	}
+	for _, e := range entries {
+		if why := wrongName(e.Name); why != "" {
+			return nil, &Error{Key: cmp.Or(e.Name, `""`), Err: errors.New(why)}
+		}
 	}
 	if len(bytes.TrimSpace(bytes.TrimPrefix(data, bom))) == 0 {
 		data = slices.Concat(data, []byte("{\n}\n"))
@@ -46,10 +62,15 @@ func AddEntry(data []byte, name string, entry []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if slices.Contains(f.Names(), name) {
-		return nil, &Error{Key: name, Err: errors.New("is there already")}
+	names := f.Names()
+	var edits []set
+	for _, e := range entries {
+		if slices.Contains(names, e.Name) {
+			return nil, &Error{Key: e.Name, Err: errors.New("is there already")}
+		}
+		names, edits = append(names, e.Name), append(edits, set{[]string{e.Name}, string(e.Raw)})
 	}
-	return f.edited(data, string(entry), name)
+	return f.edited(data, edits...)
 }
 
 // SetUsed gives the text of a servers file in which "used" of an entry is the
@@ -63,27 +84,37 @@ func SetUsed(data []byte, name string, used []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.edited(data, usedText(used), name, "used")
+	return f.edited(data, set{[]string{name, "used"}, usedText(used)})
 }
 
-// edited gives data, the text of f, with what stands at a path below its entries
-// set: an entry, or a key of one. The entry has to be right then.
-func (f *File) edited(data []byte, value string, path ...string) ([]byte, error) {
+// A set gives what stands at a path below the entries a value: an entry, or a key
+// of one.
+type set struct {
+	path  []string
+	value string
+}
+
+// edited gives data, the text of f, after edits. Their entries have to be right then.
+func (f *File) edited(data []byte, edits ...set) ([]byte, error) {
 	text := bytes.TrimPrefix(data, bom)
 	o := jsonc.Object{Text: text, EOL: "\n"}
 	if before, _, ok := bytes.Cut(text, []byte("\n")); ok && bytes.HasSuffix(before, []byte("\r")) {
 		o.EOL = "\r\n"
 	}
-	if err := o.Set(slices.Concat(f.root, path), value); err != nil {
-		return nil, err
+	for _, e := range edits {
+		if err := o.Set(slices.Concat(f.root, e.path), e.value); err != nil {
+			return nil, err
+		}
 	}
 	data = slices.Concat(data[:len(data)-len(text)], o.Text)
 	f, err := Parse("", data)
-	if err == nil {
-		_, err = f.Server(path[0])
-	}
 	if err != nil {
 		return nil, err
+	}
+	for _, e := range edits {
+		if _, err := f.Server(e.path[0]); err != nil {
+			return nil, err
+		}
 	}
 	return data, nil
 }

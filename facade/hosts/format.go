@@ -1,6 +1,9 @@
 package hosts
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A format is a syntax in which hosts keep their servers: JSON with comments, or
 // TOML. Its data is UTF-8 without a byte order mark. Positions are offsets in the
@@ -33,8 +36,20 @@ type found struct {
 	text []span   // where its text stands, its key included, in the order of the file
 }
 
+// moved is a server whose text stands so many bytes further on.
+func (f found) moved(by int) found {
+	f.node = f.node.moved(by)
+	f.text = slices.Clone(f.text)
+	for i := range f.text {
+		f.text[i] = f.text[i].moved(by)
+	}
+	return f
+}
+
 // A span is a part of the data: data[start:end].
 type span struct{ start, end int }
+
+func (s span) moved(by int) span { return span{s.start + by, s.end + by} }
 
 // An edit sets or removes a member of a server.
 type edit struct {

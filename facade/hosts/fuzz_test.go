@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,9 @@ func wrapOne(t *testing.T, f *File, e Entry) {
 		return // refused: nothing has changed
 	}
 	after := f.data
+	if again, err := f.dialect.find(after); err != nil || !reflect.DeepEqual(again, f.servers) {
+		t.Fatalf("after wrapping %s its servers are %v, %v; taken for %v, in\n%q", e.Name, again, err, f.servers, after)
+	}
 	if d := f.dialect; d.format == (jsonFormat{}) {
 		standard(t, after)
 		head, tail := before[:old.text[0].start], before[old.text[0].end:]

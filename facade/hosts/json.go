@@ -233,10 +233,7 @@ func until(data []byte, i int, end string) int {
 
 // splice is data with text in the place of a part.
 func splice(data []byte, at span, text string) []byte {
-	dst := make([]byte, 0, len(data)-(at.end-at.start)+len(text))
-	dst = append(dst, data[:at.start]...)
-	dst = append(dst, text...)
-	return append(dst, data[at.end:]...)
+	return slices.Concat(data[:at.start], []byte(text), data[at.end:])
 }
 
 // dotted is a path for a person: mcpServers.acme, projects["/p"].mcpServers.

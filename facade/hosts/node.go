@@ -125,6 +125,16 @@ func (n node) without(path []string) node {
 	return n
 }
 
+// moved is a value whose text stands so many bytes further on.
+func (n node) moved(by int) node {
+	n.span = n.span.moved(by)
+	n.nodes = slices.Clone(n.nodes)
+	for i := range n.nodes {
+		n.nodes[i] = n.nodes[i].moved(by)
+	}
+	return n
+}
+
 // says tells whether two values say the same. The order in a table says nothing,
 // nor does an empty table.
 func (n node) says(m node) bool {

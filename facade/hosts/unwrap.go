@@ -106,7 +106,7 @@ func (f *File) restored(now *found, from []byte, old *found) ([]byte, error) {
 	if len(edits) == 0 {
 		return data, nil
 	}
-	servers, err := f.dialect.find(data)
+	servers, err := f.dialect.findAgain(data, f.data, f.servers, now)
 	if err != nil {
 		return nil, errForm
 	}

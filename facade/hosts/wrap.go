@@ -76,10 +76,10 @@ func (d *dialect) remoteKeys() []string {
 	return append(keys, d.remote...)
 }
 
-// become makes data what is to be written, if the server is there and is ours or
-// not, as wanted.
+// become makes data, in which only a server differs, what is to be written, if the
+// server is ours then or not, as wanted.
 func (f *File) become(s *found, data []byte, ours bool) (Change, error) {
-	servers, err := f.dialect.find(data)
+	servers, err := f.dialect.findAgain(data, f.data, f.servers, s)
 	if err != nil {
 		return Change{}, f.fault(s, errForm)
 	}
@@ -94,4 +94,32 @@ func (f *File) become(s *found, data []byte, ours bool) (Change, error) {
 	c.dropComments()
 	f.data, f.servers = data, servers
 	return c, nil
+}
+
+// findAgain is find for data that was old, with servers, before one of them changed.
+// A file may be large and have many: of JSON only that server is read.
+func (d *dialect) findAgain(data, old []byte, servers []found, s *found) ([]found, error) {
+	if d.format != (jsonFormat{}) {
+		return d.find(data)
+	}
+	grown := len(data) - len(old)
+	at := span{s.text[0].start, s.text[0].end + grown}
+	doc := slices.Concat([]byte("{"), data[at.start:at.end], []byte("}"))
+	again, err := jsonFormat{}.find(doc, [][]string{{}})
+	if err != nil || len(again) != 1 || again[0].path[0] != s.path[len(s.path)-1] || again[0].text[0] != (span{1, len(doc) - 1}) {
+		return nil, errForm
+	}
+	again[0].path = s.path
+	all := make([]found, len(servers))
+	for i, other := range servers {
+		switch {
+		case other.text[0] == s.text[0]:
+			all[i] = again[0].moved(at.start - 1)
+		case other.text[0].start > s.text[0].start:
+			all[i] = other.moved(grown)
+		default:
+			all[i] = other
+		}
+	}
+	return all, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,12 +26,20 @@ func (f *File) Write(now time.Time) (backup string, err error) {
 	if err != nil {
 		return "", f.wrong(err)
 	}
+	if servers, err := f.dialect.find(f.data); err != nil || !slices.EqualFunc(servers, f.servers, found.is) {
+		return "", f.wrong(errForm)
+	}
 	backup, err = f.write(path, now)
 	if err != nil {
 		return backup, f.unwritten(err)
 	}
 	f.read = f.data
 	return backup, nil
+}
+
+// is reports whether two servers stand in one place and say the same.
+func (s found) is(other found) bool {
+	return slices.Equal(s.path, other.path) && slices.Equal(s.text, other.text) && s.node.says(other.node)
 }
 
 // write does it at the real path.
