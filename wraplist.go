@@ -165,6 +165,9 @@ func (p *plan) listedAs(k pick, name string) (*config.Server, []hosts.Var, error
 	}
 	p.addDenied(k, &t)
 	s, err := parsedEntry(name, serverEntry(t))
+	if err == nil {
+		s.Path = p.path // in which it would have this name
+	}
 	return s, t.Env, err
 }
 
