@@ -362,7 +362,7 @@ func cleanServer(name string) string {
 	if len(name) > longest {
 		name = strings.TrimSpace(strings.ToValidUTF8(name[:longest], ""))
 	}
-	if name == "" {
+	if name == "" || config.Reserved(name) {
 		return "server"
 	}
 	return name

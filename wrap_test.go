@@ -317,6 +317,7 @@ func TestCleanServer(t *testing.T) {
 		{"drops what is invisible", "ac\u200bme\x1b", "acme"},
 		{"cuts between characters", strings.Repeat("ä", 60), strings.Repeat("ä", 40)},
 		{"finds one for nothing", " ", "server"},
+		{"finds another for what means something else in a servers file", "mcpServers", "server"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

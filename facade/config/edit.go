@@ -54,6 +54,9 @@ func AddEntries(data []byte, entries []Entry) ([]byte, error) {
 		if why := wrongName(e.Name); why != "" {
 			return nil, &Error{Key: cmp.Or(e.Name, `""`), Err: errors.New(why)}
 		}
+		if Reserved(e.Name) {
+			return nil, &Error{Key: e.Name, Err: errors.New("means something else in a servers file; want another name")}
+		}
 	}
 	if len(bytes.TrimSpace(bytes.TrimPrefix(data, bom))) == 0 {
 		data = slices.Concat(data, []byte("{\n}\n"))

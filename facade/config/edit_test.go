@@ -33,6 +33,7 @@ func TestAddEntry(t *testing.T) {
 
 func TestAddEntryErrors(t *testing.T) {
 	tests := []struct{ name, data, server, entry, want string }{
+		{"refuses a name that means something else", `{}`, "mcpServers", newEntry, "mcpServers: means something else in a servers file; want another name"},
 		{"refuses a name that is there", `{"b": {"command": "x"}}`, "b", newEntry, "b: is there already"},
 		{"refuses a name that no server can have", `{}`, "a/b", newEntry, "a/b: a server's name cannot contain a slash"},
 		{"refuses a broken file", `{"a": `, "b", newEntry, "the file ends too early: a bracket, a quote or a comment is not closed"},

@@ -160,7 +160,7 @@ func (p *parser) root(v hujson.Value) error {
 	}
 	for _, m := range object.Members {
 		switch name := decoded(m.Name); {
-		case name == "$schema" || name == hostRoot:
+		case Reserved(name):
 		case servers == nil:
 			p.entry(m, false)
 		case hasUpstream(m.Value):
@@ -175,6 +175,10 @@ func (p *parser) root(v hujson.Value) error {
 	}
 	return nil
 }
+
+// Reserved reports whether a name means something else than a server, where servers
+// stand at the top of a file.
+func Reserved(name string) bool { return name == "$schema" || name == hostRoot }
 
 // hostRoot is the member of a host's file that holds its servers.
 const hostRoot = "mcpServers"
