@@ -69,6 +69,11 @@ func (n *node) texts() []string {
 	return all
 }
 
+// isTexts reports whether it is a list of texts alone, or not there.
+func (n *node) isTexts() bool {
+	return n == nil || n.kind == list && !slices.ContainsFunc(n.nodes, func(kid node) bool { return kid.kind != text })
+}
+
 // kids are the members of a table or the values of a list, of anything else none.
 func (n *node) kids() []node {
 	if n == nil {

@@ -21,10 +21,37 @@ func (f *File) Translate(e Entry) (Translation, error) {
 	if err != nil {
 		return Translation{}, f.fault(s, err)
 	}
+	f.passOwn(&s.node, &t)
 	if f.Project {
 		t.Notes = append(t.Notes, "The file is the project's: whoever else uses it needs mcp-facade in the same place, and this entry in a servers file of their own.")
 	}
 	return t, nil
+}
+
+// own are the variables that say where our files are, and that nothing is kept.
+const own = "XDG_STATE_HOME XDG_CACHE_HOME MCP_FACADE_NO_LEDGER"
+
+// passOwn has a host that hands on few variables hand on those of own that are set:
+// else we would keep our files elsewhere there than the commands look for them.
+func (f *File) passOwn(n *node, t *Translation) {
+	if f.dialect.pass == "" || f.at.Getenv == nil {
+		return
+	}
+	passed, there := n.get(f.dialect.pass), slices.Concat(n.at(f.dialect.shape(n).env).vars(), t.Env)
+	var names []string
+	for _, name := range strings.Fields(own) {
+		has := func(v Var) bool { return v.Name == name }
+		if f.at.Getenv(name) != "" && !slices.Contains(t.pass, name) && !slices.Contains(passed.texts(), name) && !slices.ContainsFunc(there, has) {
+			names = append(names, name)
+		}
+	}
+	switch {
+	case len(names) == 0:
+	case passed.isTexts():
+		t.pass = append(t.pass, names...)
+	case f.dialect.url(n) == nil:
+		t.Notes = append(t.Notes, fmt.Sprintf("%s does not hand on %s, by which mcp-facade finds its files: add that to %q of the entry.", f.Host.Title, strings.Join(names, ", "), f.dialect.pass))
+	}
 }
 
 // addedPrefix begins the names of the variables that wrapping adds.

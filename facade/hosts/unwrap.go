@@ -203,8 +203,8 @@ func (d *dialect) values(n *node, upstream []byte) (all []carried) {
 // since are the edits that were made to a server after it was wrapped, beside
 // what wrapping changes itself: of its variables, and of its other members.
 func (d *dialect) since(data []byte, now, old *found, t Translation) []edit {
-	edits := d.envSince(data, now, old, t)
-	wrapped := d.wrappedKeys(old)
+	edits := append(d.envSince(data, now, old, t), d.passSince(&now.node, &old.node)...)
+	wrapped := d.wrappedKeys(now, old)
 	theirs := func(n node) node {
 		n.nodes = slices.DeleteFunc(slices.Clone(n.nodes), func(kid node) bool { return slices.Contains(wrapped, kid.key) })
 		return n
@@ -240,12 +240,34 @@ func changes(data []byte, path []string, is, was *node) (edits []edit) {
 }
 
 // wrappedKeys are the members of a server that wrapping changes.
-func (d *dialect) wrappedKeys(old *found) []string {
+func (d *dialect) wrappedKeys(now, old *found) []string {
 	keys := append(d.remoteKeys(), "command", "args", "type", d.shape(&old.node).env[0])
-	if d.url(&old.node) != nil {
+	switch {
+	case d.url(&old.node) != nil:
 		keys = append(keys, d.processKeys()...)
+	case d.pass != "" && old.node.get(d.pass).isTexts() && now.node.get(d.pass).isTexts():
+		keys = append(keys, d.pass)
 	}
 	return keys
+}
+
+// passSince is the edit that was made to the variables that a process is handed on,
+// beside what wrapping adds.
+func (d *dialect) passSince(now, old *node) []edit {
+	is, was := now.get(d.pass), old.get(d.pass)
+	if d.pass == "" || d.url(old) != nil || !was.isTexts() || !is.isTexts() {
+		return nil
+	}
+	theirs := slices.DeleteFunc(is.texts(), func(name string) bool {
+		return slices.Contains(strings.Fields(own), name) && !slices.Contains(was.texts(), name)
+	})
+	switch {
+	case slices.Equal(theirs, was.texts()):
+		return nil
+	case len(theirs) == 0:
+		return []edit{{[]string{d.pass}, nil}}
+	}
+	return []edit{{[]string{d.pass}, theirs}}
 }
 
 // envSince are the edits that were made to the variables, but for those that

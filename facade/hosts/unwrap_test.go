@@ -423,3 +423,70 @@ func TestUnwrapRefuses(t *testing.T) {
 		t.Error("wrapped with a program that is not known again")
 	}
 }
+
+// A host that hands on few variables is told of those that say where our files are,
+// and only as long as a server is wrapped.
+func TestPassOwn(t *testing.T) {
+	set := map[string]string{"XDG_STATE_HOME": "/x/state", "XDG_CACHE_HOME": "/x/cache"}
+	for name, data := range fixtures(t) {
+		host, file, _ := strings.Cut(name, "/")
+		if host != "codex" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.vars = set
+			path := d.put(host, strings.HasPrefix(file, "project-"), data)
+			f := d.file()
+			wrapAll(t, f)
+			if _, err := f.Write(noon); err != nil {
+				t.Fatal(err)
+			}
+			unwrapAll(t, d)
+			if diff := cmp.Diff(string(data), d.read(path)); diff != "" {
+				t.Errorf("wrapping is not undone:\n%s", diff)
+			}
+		})
+	}
+	for _, test := range []struct{ name, entry, wrapped, edited, want string }{
+		{"names them", "", `env_vars = ["XDG_STATE_HOME", "XDG_CACHE_HOME"]`, "", ""},
+		{"adds them", `env_vars = ["T"]`, `env_vars = ["T", "XDG_STATE_HOME", "XDG_CACHE_HOME"]`, "", `env_vars = ["T"]`},
+		{"leaves one that the entry has", `env_vars = ["XDG_CACHE_HOME"]`, `env_vars = ["XDG_CACHE_HOME", "XDG_STATE_HOME"]`, "", `env_vars = ["XDG_CACHE_HOME"]`},
+		{"leaves one that the entry sets", `env = { XDG_STATE_HOME = "/y" }`, `env_vars = ["XDG_CACHE_HOME"]`, "", `env = { XDG_STATE_HOME = "/y" }`},
+		{"keeps what was added since", "", `env_vars = ["XDG_STATE_HOME", "XDG_CACHE_HOME"]`, `env_vars = ["XDG_STATE_HOME", "U"]`, `env_vars = ["U"]`},
+		{"keeps that all was taken out since", `env_vars = ["T"]`, `env_vars = ["T", "XDG_STATE_HOME", "XDG_CACHE_HOME"]`, `# none`, ""},
+		{"leaves a list that it does not understand", `env_vars = [{ name = "R" }]`, `env_vars = [{ name = "R" }]`, "", `env_vars = [{ name = "R" }]`},
+	} {
+		t.Run("it "+test.name, func(t *testing.T) {
+			d := newDesk(t)
+			d.vars = set
+			path := d.put("codex", false, []byte("[mcp_servers.a]\ncommand = \"a\"\n"+test.entry+"\n"))
+			f := d.file()
+			tr, err := f.Translate(f.Entries()[0])
+			if err == nil {
+				_, err = f.Wrap(f.Entries()[0], tr, command(f.Entries()[0]))
+			}
+			if err == nil {
+				_, err = f.Write(noon)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := d.read(path)
+			if !strings.Contains(got, test.wrapped+"\n") {
+				t.Fatalf("wrapped:\n%s\nwant %s in it", got, test.wrapped)
+			}
+			if strings.Contains(test.entry, "{ name") != (len(tr.Notes) == 1) {
+				t.Errorf("notes: %q", tr.Notes)
+			}
+			if test.edited != "" {
+				d.write(path, []byte(strings.Replace(got, test.wrapped, test.edited, 1)))
+			}
+			unwrapAll(t, d)
+			got = d.read(path)
+			if test.want == "" && strings.Contains(got, "env_vars") || !strings.Contains(got, test.want) {
+				t.Errorf("unwrapped:\n%s\nwant %q", got, test.want)
+			}
+		})
+	}
+}

@@ -39,15 +39,15 @@ func (d *dialect) wrapping(s *found, t Translation, command []string) ([]edit, e
 	for _, v := range t.Env {
 		edits = append(edits, edit{append(slices.Clip(env), v.Name), v.Value})
 	}
-	if d.url(&s.node) == nil {
-		return edits, nil
-	}
 	if len(t.pass) > 0 {
 		names := s.node.get(d.pass)
-		if names != nil && (names.kind != list || slices.ContainsFunc(names.nodes, func(n node) bool { return n.kind != text })) {
+		if !names.isTexts() {
 			return nil, errors.New(`"` + d.pass + `": want a list of strings`)
 		}
 		edits = append(edits, edit{[]string{d.pass}, append(names.texts(), t.pass...)})
+	}
+	if d.url(&s.node) == nil {
+		return edits, nil
 	}
 	if s.node.get("type") != nil && d.stdio != "" {
 		edits = append(edits, edit{[]string{"type"}, d.stdio})
