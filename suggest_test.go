@@ -87,3 +87,30 @@ func TestSuggestNamesUnfoundToolsAfterManySearches(t *testing.T) {
 		}
 	}
 }
+
+// A name that means more than one tool in "used" is not written there. What auto has
+// chosen are names, whatever is in them.
+func TestSuggestWritesNamesAlone(t *testing.T) {
+	names := []string{"get", "get*", "get?", "a,b", "[x]", " put", "p\u200but"}
+	var tools []string
+	for _, name := range names {
+		tools = append(tools, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name))
+	}
+	c, _ := catalog.New([][]byte{[]byte(`{"tools":[` + strings.Join(tools, ",") + `]}`)})
+	calls := map[string]int{}
+	for _, name := range names {
+		calls[name] = 5
+	}
+	for _, auto := range []bool{false, true} {
+		s := &config.Server{Name: "acme", SurfaceBudget: 2000, Compact: "standard", Auto: auto}
+		var r suggestion
+		r.choose(s, c, usesOf(s, c, calls, map[string]bool{}))
+		want := []string{"get"}
+		if auto {
+			want = slices.Sorted(slices.Values(names))
+		}
+		if got := slices.Sorted(slices.Values(r.Write)); !slices.Equal(got, want) {
+			t.Errorf("auto %v: it writes %q, want %q", auto, got, want)
+		}
+	}
+}
