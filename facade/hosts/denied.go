@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
 	"mcp-facade/facade/config"
+	"mcp-facade/facade/jsonc"
 )
 
 // Denied gives, as globs for "hide", the tools of an entry that its host keeps away
@@ -25,7 +28,12 @@ func (f *File) Denied(e Entry) (hide, notes []string) {
 		folder = e.Scope
 		place.Folders = once(append(slices.Clip(place.Folders), folder))
 	}
+	seen := map[string]bool{}
 	for _, at := range f.ruled(place) {
+		if seen[at.path] {
+			continue // a project in the home directory has the user's file for its own
+		}
+		seen[at.path] = true
 		file, err := f.settings(at.path)
 		if err != nil {
 			notes = append(notes, fmt.Sprintf(`What %s keeps away is not known: %v. Name such tools in "hide" of the servers file.`, at.path, err))
@@ -46,7 +54,26 @@ func (f *File) Denied(e Entry) (hide, notes []string) {
 			}
 		}
 	}
-	return once(hide), once(notes)
+	return once(hide), once(append(notes, f.policies(place, s)...))
+}
+
+// policies are notes of the files of policies that have a server's name in them.
+func (f *File) policies(p paths, s *found) (notes []string) {
+	if f.dialect.policies == nil {
+		return nil
+	}
+	name, _ := s.name()
+	for _, folder := range f.dialect.policies(p) {
+		files, _ := os.ReadDir(folder.path) // most users have none
+		for _, file := range files {
+			path := filepath.Join(folder.path, file.Name())
+			data, err := readFile(path)
+			if text := string(data); err == nil && (strings.Contains(text, jsonc.Quote(name)) || strings.Contains(text, "mcp_"+plainName(s)+"_") || strings.Contains(text, name+"__")) {
+				notes = append(notes, fmt.Sprintf(`%s has rules for it, which do not reach what "call" runs: name in "hide" of the servers file what they keep away.`, path))
+			}
+		}
+	}
+	return notes
 }
 
 // once leaves each text once.

@@ -14,7 +14,7 @@ func TestDenied(t *testing.T) {
 	const zed, gemini = `"context_servers": {"slack": {"command": "slack"}}`, `"mcpServers": {"slack": {"command": "slack"}}`
 	for _, test := range []struct {
 		name, host, file string
-		other            string // of the project: the host's file, or the settings of Claude Code
+		other            string // of the project: the host's file, or what else it reads there
 		user             string // the user's settings of Claude Code
 		hide             string
 		notes            []string // the beginning of each
@@ -57,15 +57,18 @@ func TestDenied(t *testing.T) {
 		{name: "hides what Gemini CLI excludes", host: "gemini", file: `{` + gemini + `, "tools": {"exclude": ["mcp_slack_wipe", "run_shell_command", "run_shell_command(rm)", "purge", "mcp_other_x"]}, "excludeTools": ["slack__send"]}`, hide: "send wipe purge"},
 		{name: "names what Codex asks for", host: "codex", file: "[mcp_servers.a]\ncommand = \"a\"\ndefault_tools_approval_mode = \"approve\"\n[mcp_servers.a.tools.wipe]\napproval_mode = \"prompt\"\n",
 			notes: []string{"mcp_servers.a.tools.wipe in FILE has the host ask"}},
-		{name: "leaves a host without rules", host: "cursor", file: claude},
+		{name: "names what Cursor's command line denies", host: "cursor", file: claude, other: `{"permissions": {"allow": ["Mcp(slack:send)"], "deny": ["Shell(rm)", "Mcp(slack:wipe)", "Mcp(slack, purge)", "Mcp(other:x)", "Mcp(slack:*)"]}}`,
+			notes: []string{`permissions.deny["Mcp(slack:wipe)"] in OTHER counts for that one only, for whom "call" reaches what it keeps away: keep Mcp(slack:call) away`, `permissions.deny["Mcp(slack, purge)"] in OTHER`}},
+		{name: "names the policies of Gemini CLI", host: "gemini", file: `{` + gemini + `}`, other: "[[rule]]\nmcpName = \"slack\"\ntoolName = \"wipe\"\ndecision = \"deny\"\n",
+			notes: []string{`OTHER has rules for it`}},
+		{name: "leaves policies for others", host: "gemini", file: `{` + gemini + `}`, other: "[[rule]]\ntoolName = \"run_shell_command\"\n"},
+		{name: "leaves a host without rules", host: "vscode", file: `{"servers": {"slack": {"command": "slack"}}}`},
 	} {
 		t.Run("it "+test.name, func(t *testing.T) {
 			d := newDesk(t)
 			path := d.put(test.host, false, []byte(test.file))
-			other := filepath.Join(d.place.Folders[0], "opencode.json")
-			if test.host == "claude-code" {
-				other = filepath.Join(d.place.Folders[0], ".claude", "settings.local.json")
-			}
+			other := filepath.Join(d.place.Folders[0], map[string]string{"opencode": "opencode.json", "claude-code": ".claude/settings.local.json",
+				"cursor": ".cursor/cli.json", "gemini": ".gemini/policies/mine.toml"}[test.host])
 			user := filepath.Join(d.place.Home, ".claude", "settings.json")
 			if test.other != "" {
 				d.write(other, []byte(test.other))

@@ -29,6 +29,7 @@ type dialect struct {
 	rules    func(server *found, file *node) []rule
 	settings func(p paths) []place
 	keys     []string
+	policies func(p paths) []place // folders of files with further rules, which are not understood
 
 	// placeholder is a pattern for what the host replaces in the values of a
 	// server, its variables included; "": it replaces nothing. Its groups are
@@ -77,7 +78,8 @@ func dialects() []*dialect {
 			Host:  Host{Name: "cursor", Title: "Cursor", Desktop: true},
 			files: cursorFiles, format: jsonFormat{}, roots: mcpServers,
 			urls: []string{"url", "serverUrl"}, headers: "headers", env: "env", stdio: "stdio",
-			remote:      []string{"auth", "oauth"},
+			remote: []string{"auth", "oauth"},
+			rules:  cursorRules, settings: cursorSettings, keys: []string{"permissions"},
 			placeholder: editorPlaceholder, write: "${env:%s}",
 		},
 		{
@@ -115,7 +117,7 @@ func dialects() []*dialect {
 			urls: []string{"httpUrl", "url"}, headers: "headers", env: "env",
 			remote: []string{"oauth", "authProviderType", "targetAudience", "targetServiceAccount"},
 			deny:   "excludeTools", allow: "includeTools",
-			rules: geminiRules, keys: []string{"excludeTools", "tools"},
+			rules: geminiRules, keys: []string{"excludeTools", "tools"}, policies: geminiPolicies,
 			// It keeps variables that look like secrets from a server unless "env" names them.
 			placeholder: `\$(?:\{(?P<var>[A-Za-z_][A-Za-z0-9_]*)(?P<or>:-[^}]*)?\}|(?P<bare>[A-Za-z_][A-Za-z0-9_]*))`, write: "${%s}",
 		},

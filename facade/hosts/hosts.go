@@ -1,7 +1,7 @@
 // Package hosts reads the files in which hosts keep their MCP servers, and puts
 // the facade into an entry of one or takes it out again. Only the bytes that
-// must change do. It starts nothing and looks at nothing but those files and
-// the backups beside them.
+// must change do. It starts nothing and looks at nothing but those files, the
+// backups beside them, and what else hosts keep of what tools may do.
 package hosts
 
 import (

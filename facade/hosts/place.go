@@ -93,6 +93,11 @@ func cursorFiles(p paths) []place {
 	return append(user(p.home(".cursor/mcp.json")), p.project(".cursor/mcp.json")...)
 }
 
+// cursorSettings are where Cursor's command line keeps what its tools may do.
+func cursorSettings(p paths) []place {
+	return append(user(p.home(".cursor/cli-config.json")), p.project(".cursor/cli.json")...)
+}
+
 func codeFiles(p paths) []place {
 	return append(user(p.application("Code/User/mcp.json"), p.application("Code - Insiders/User/mcp.json")),
 		p.project(".vscode/mcp.json")...)
@@ -117,6 +122,10 @@ func codexFiles(p paths) []place {
 
 func geminiFiles(p paths) []place {
 	return append(user(p.env("GEMINI_CLI_HOME", p.Home, ".gemini/settings.json")), p.project(".gemini/settings.json")...)
+}
+
+func geminiPolicies(p paths) []place {
+	return append(user(p.env("GEMINI_CLI_HOME", p.Home, ".gemini/policies")), p.project(".gemini/policies")...)
 }
 
 func openCodeFiles(p paths) []place {

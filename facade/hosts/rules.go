@@ -21,6 +21,24 @@ func claudeRules(s *found, file *node) (all []rule) {
 	return all
 }
 
+// cursorRules are those of the permissions, which count for Cursor's command line
+// alone: "Mcp(server:tool)".
+func cursorRules(s *found, file *node) (all []rule) {
+	name, _ := s.name()
+	for _, text := range file.at([]string{"permissions", "deny"}).texts() {
+		inner, ok := strings.CutPrefix(text, "Mcp(")
+		inner, closed := strings.CutSuffix(inner, ")")
+		if !ok || !closed {
+			continue
+		}
+		for _, r := range s.rules(name+":", strings.ReplaceAll(inner, ", ", ":"), denies, "permissions", "deny", text) {
+			r.one, r.call = true, "Mcp("+r.call+")"
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // openCodeRules are those of all agents and then those of each. The last that
 // matches counts; tools come before permissions.
 func openCodeRules(s *found, file *node) []rule {
