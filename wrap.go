@@ -165,6 +165,9 @@ func (p *plan) readServers() (err error) {
 // addEntries has the servers file get what is new.
 func (p *plan) addEntries() (err error) {
 	p.after, err = config.AddEntries(p.before, p.added)
+	if ce := new(config.Error); errors.As(err, &ce) {
+		ce.Path = p.path
+	}
 	return err
 }
 
