@@ -153,7 +153,7 @@ func (e *env) target(o *options, words []string) (*config.Server, []string, erro
 	}
 	s, err := e.server(o)
 	if err == nil && s.Path != "" {
-		*e = *e.inHosts(o)(s.Name)
+		*e = *e.inHosts(o)(s)
 	}
 	return s, words, err
 }

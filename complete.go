@@ -264,7 +264,7 @@ func (e *env) toolNames(l *line) (found []candidate) {
 		return nil
 	}
 	if s.Path != "" {
-		e = e.inHosts(o)(s.Name)
+		e = e.inHosts(o)(s)
 	}
 	_, c, err := e.cached(o, s)
 	if err != nil {

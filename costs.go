@@ -30,11 +30,19 @@ type figures struct {
 	Deferred  cost   `json:"deferred"` // with, deferred, but for the tools that are marked to be loaded always
 	Estimator string `json:"estimator"`
 
-	loaded int // how many those are
+	loaded  int // how many those are
+	shownTo showing
 }
 
 // estimator names how tokens are counted.
 const estimator = "o200k estimate"
+
+// figuresOf is figuresOf of a server in this world.
+func (e *env) figuresOf(server string, c *catalog.Catalog, list []gjson.Result) figures {
+	f := figuresOf(server, c, list)
+	f.shownTo = e.shownTo
+	return f
+}
 
 // figuresOf takes a server's catalog, nil if there is none, and its surface.
 func figuresOf(server string, c *catalog.Catalog, list []gjson.Result) figures {
@@ -90,6 +98,9 @@ func (f *figures) print(w io.Writer) {
 	line("without mcp-facade", *f.Catalog, "")
 	line("names only", *f.Names, "in a host that defers tools by itself")
 	line("with mcp-facade", f.Surface, saved(f.Catalog.Tokens, f.Surface.Tokens))
+	if f.Deferred != f.Surface {
+		line("with it, deferred", f.Deferred, "in a host that defers tools by itself")
+	}
 }
 
 // saved says what share of the tokens is not spent any more, or that none is.
@@ -110,8 +121,12 @@ func (f *figures) notes(s *config.Server, c *catalog.Catalog, lines []toolLine) 
 	if c == nil {
 		return []string{}
 	}
-	deferring := fmt.Sprintf("A host that defers tools by itself, as Claude Code does, spends %d tokens on names without mcp-facade and %d with it: ",
-		f.Names.Tokens, f.Deferred.Tokens)
+	host := ", as Claude Code does,"
+	if f.shownTo.defersOtherwise() {
+		host = " and is shown this"
+	}
+	deferring := fmt.Sprintf("A host that defers tools by itself%s spends %d tokens on names without mcp-facade and %d with it: ",
+		host, f.Names.Tokens, f.Deferred.Tokens)
 	switch {
 	case f.Deferred.Tokens < f.Names.Tokens:
 		deferring += saved(f.Names.Tokens, f.Deferred.Tokens) + "."
@@ -120,7 +135,7 @@ func (f *figures) notes(s *config.Server, c *catalog.Catalog, lines []toolLine) 
 	default:
 		deferring += "nothing is saved there."
 	}
-	return slices.Concat([]string{deferring}, costly(s, c, lines), facade.Audit(s, c))
+	return slices.Concat(f.shownTo.notes(), []string{deferring}, costly(s, c, lines), facade.Audit(s, c))
 }
 
 // costlyTokens is from where on a used tool is worth a second thought. The

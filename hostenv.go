@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-facade/facade/config"
 	"mcp-facade/facade/hosts"
 )
 
@@ -27,9 +28,10 @@ func (e *env) hostFiles() (all []hostFile, broken []error) {
 
 // hostVars are what the entry of a host sets for the server that it starts.
 type hostVars struct {
-	host  hosts.Host
-	set   []string // "K=V"
-	known []string // the names of those that only the host knows a value of
+	host    hosts.Host
+	surface string   // its --surface: "meta" or "all"; "": as the servers file says
+	set     []string // "K=V"
+	known   []string // the names of those that only the host knows a value of
 }
 
 // hostVars gives what the entries of hosts set for the servers of a servers file,
@@ -42,7 +44,7 @@ func (e *env) hostVars(files []hostFile, path string) map[string][]hostVars {
 			if !entry.Ours || entry.Disabled || e.serversFileOf(entry) != e.absolute(path) {
 				continue
 			}
-			v := hostVars{host: f.host}
+			v := hostVars{host: f.host, surface: entry.Surface}
 			for _, given := range entry.Env {
 				value, ok := e.expanded(given.Value)
 				switch {
@@ -72,17 +74,24 @@ func (e *env) inHost(all []hostVars) (_ *env, by hostVars) {
 	return &there, all[i]
 }
 
-// inHosts gives the worlds in which hosts start the servers of the servers file.
-// A wrapped server may have its key nowhere else.
-func (e *env) inHosts(o *options) func(server string) *env {
+// inHosts gives the worlds in which hosts start the servers of the servers file,
+// and the servers the surface that they are given there. A wrapped server may have
+// its key nowhere else.
+func (e *env) inHosts(o *options) func(s *config.Server) *env {
 	files, _ := e.hostFiles()
 	all := e.hostVars(files, e.configPath(o))
-	return func(server string) *env {
-		there, by := e.inHost(all[server])
+	return func(s *config.Server) *env {
+		there, by := e.inHost(all[s.Name])
 		if by.set != nil {
-			e.logger(o, server, slog.LevelWarn).Debug("started as by a host", "host", by.host.Title, "set", strings.Join(by.names(), " "))
+			e.logger(o, s.Name, slog.LevelWarn).Debug("started as by a host", "host", by.host.Title, "set", strings.Join(by.names(), " "))
 		}
-		return there
+		own := *there
+		own.shownTo = showingOf(s.Surface, all[s.Name])
+		if o.surface != "" {
+			own.shownTo = asked(o.surface, all[s.Name])
+		}
+		s.Surface, own.shownTo.again = own.shownTo.surface, e.byName(o, s.Name)
+		return &own
 	}
 }
 

@@ -95,7 +95,7 @@ func (e *env) oauthNamed(o *options, args []string, command string) (*config.Ser
 	if s.Upstream.OAuth == nil {
 		return nil, nil, s.Fault("oauth", errors.New("is not set: there is nothing to log in to"), fmt.Sprintf(`add "oauth": true to %s in the servers file`, s.Name))
 	}
-	*e = *e.inHosts(o)(s.Name)
+	*e = *e.inHosts(o)(s)
 	source, err := e.oauth(s, e.logger(o, s.Name, slog.LevelWarn))
 	return s, source, err
 }

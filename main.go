@@ -42,6 +42,7 @@ type env struct {
 	cacheDir       string
 	stateDir       string
 	noLedger       bool            // $MCP_FACADE_NO_LEDGER: nothing of the use of tools is kept
+	shownTo        showing         // how hosts are shown the server, in the world where they start it
 	hurry          <-chan struct{} // closed once a signal has reached us
 }
 

@@ -120,7 +120,7 @@ func (e *env) allSavings(ctx context.Context, o *options, r *savingReport) error
 		s, err := file.Server(name)
 		var saved serverSaving
 		if err == nil {
-			saved, err = world(name).savingOf(ctx, o, s)
+			saved, err = world(s).savingOf(ctx, o, s)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -163,7 +163,7 @@ func (e *env) savingOf(ctx context.Context, o *options, s *config.Server) (serve
 	if err != nil {
 		return serverSaving{}, err
 	}
-	r := serverSaving{Server: s.Name, figures: figuresOf(s.Name, c, list), unread: unread}
+	r := serverSaving{Server: s.Name, figures: e.figuresOf(s.Name, c, list), unread: unread}
 	r.Use = activityOf(s, records, unread)
 	r.Tools = toolUses(s, c, list, records)
 	if r.Use != nil {
@@ -230,7 +230,7 @@ func (c *cost) plus(d cost) {
 
 // remarks are what else there is to say of a server.
 func (r *serverSaving) remarks(e *env, s *config.Server) []string {
-	notes := []string{r.BreakEven.words(r)}
+	notes := append(r.shownTo.notes(), r.BreakEven.words(r))
 	switch {
 	case r.Use == nil && (!s.Ledger || e.noLedger):
 		return append(notes, `What was used is not recorded: "ledger" is false or MCP_FACADE_NO_LEDGER is set.`)
@@ -302,7 +302,7 @@ func (r *savingReport) printLines(w io.Writer) {
 		if s.Use != nil {
 			sessions, calls = s.Use.Sessions, s.Use.Calls
 		}
-		line(s.Server, *s.Catalog, *s.Names, s.Surface, sessions, calls, s.Balance)
+		line(s.Server+s.shownTo.place(), *s.Catalog, *s.Names, s.Surface, sessions, calls, s.Balance)
 	}
 	out.Flush()
 	printNotes(w, []string{
@@ -313,7 +313,7 @@ func (r *savingReport) printLines(w io.Writer) {
 }
 
 func (r *serverSaving) print(w io.Writer) {
-	fmt.Fprintf(w, "%s (tokens: %ss)\n\n", r.Server, estimator)
+	fmt.Fprintf(w, "%s%s (tokens: %ss)\n\n", r.Server, r.shownTo.place(), estimator)
 	r.figures.print(w)
 	if u := r.Use; u != nil {
 		fmt.Fprintf(w, "\nUsed on this machine, %s\n\n", u.period())

@@ -213,7 +213,11 @@ func (b balance) class() string {
 // figures are the three figures, and the fourth of a host that defers.
 func (p *pageWriter) figures(f *figures) {
 	most := max(f.Catalog.Tokens, f.Names.Tokens, f.Surface.Tokens, f.Deferred.Tokens)
-	p.f("<table><caption>Tokens of the tools in a model's prompt</caption><thead><tr><th scope=\"col\">shown</th><th scope=\"col\"><span hidden>bar</span></th><th scope=\"col\" class=\"n\">tools</th><th scope=\"col\" class=\"n\">tokens</th></tr></thead><tbody>\n")
+	where := ""
+	if f.shownTo.by != nil {
+		where = ", as " + titles(f.shownTo.by) + " is shown them"
+	}
+	p.f("<table><caption>Tokens of the tools in a model's prompt%s</caption><thead><tr><th scope=\"col\">shown</th><th scope=\"col\"><span hidden>bar</span></th><th scope=\"col\" class=\"n\">tools</th><th scope=\"col\" class=\"n\">tokens</th></tr></thead><tbody>\n", esc(where))
 	for _, l := range []struct {
 		what, class string
 		c           cost

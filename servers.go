@@ -85,7 +85,7 @@ func servers(_ context.Context, e *env, o *options, args []string) error {
 	}
 	lines, world := []serverLine{}, e.inHosts(o)
 	for _, name := range file.Names() {
-		lines = append(lines, world(name).serverLine(o, file, name))
+		lines = append(lines, e.serverLine(o, world, file, name))
 	}
 	if o.json {
 		return printJSON(e.stdout, serverReport{file.Path, lines})
@@ -101,17 +101,16 @@ func servers(_ context.Context, e *env, o *options, args []string) error {
 }
 
 // serverLine is what is known of one server without starting it.
-func (e *env) serverLine(o *options, file *config.File, name string) serverLine {
+func (e *env) serverLine(o *options, world func(*config.Server) *env, file *config.File, name string) serverLine {
 	l := serverLine{Name: name, State: "error"}
 	s, err := file.Server(name)
-	if err == nil {
-		l.Transport, l.Upstream = e.whereabouts(s)
-		l.Token = e.tokenLine(s)
-	}
 	if err != nil {
 		l.Reason = err.Error()
 		return l
 	}
+	e = world(s)
+	l.Transport, l.Upstream = e.whereabouts(s)
+	l.Token = e.tokenLine(s)
 	head, c, err := e.cached(o, s)
 	if err != nil {
 		l.State, l.Reason = "not cached", err.Error()

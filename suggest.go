@@ -17,6 +17,8 @@ import (
 	"mcp-facade/facade/config"
 	"mcp-facade/facade/ledger"
 	"mcp-facade/facade/upstream"
+
+	"github.com/tidwall/gjson"
 )
 
 // covered is the share of all calls that the suggested tools have, in percent.
@@ -40,6 +42,8 @@ type suggestion struct {
 	Write       []string    `json:"write"`      // what --write writes: those that fit the budget
 	Searches    int         `json:"searches"`
 
+	all     bool     // every tool is listed for hosts that defer tools by themselves
+	place   string   // where
 	whole   bool     // every tool is shown now, for they are few
 	unfound int      // how many Unfound has, or would have
 	unnamed []string // tools that fit the budget, and whose names mean something else in "used"
@@ -58,7 +62,7 @@ type suggested struct {
 	exact string // its name for a person
 }
 
-// usedNow are the tools that a host is shown now.
+// usedNow are the tools that a host is shown now, also those that it defers.
 type usedNow struct {
 	Tools  []string `json:"tools"`
 	Tokens int      `json:"tokens"`
@@ -119,19 +123,45 @@ func (e *env) suggestion(ctx context.Context, o *options, s *config.Server) (*su
 			return nil, err
 		}
 	}
-	shown := map[string]bool{}
+	shown := inCatalog(c, list)
+	if s.Surface == "all" { // where "used" says what is loaded at once
+		r.all, r.place = true, e.shownTo.place()
+		if list, err = e.asShown(ctx, o, s, "all"); err != nil {
+			return nil, err
+		}
+	}
+	listed := inCatalog(c, list)
+	r.Used.Tools = []string{}
 	for _, t := range list {
 		if up, ok := c.Lookup(t.Get("name").Str); ok {
-			shown[up.Name] = true
 			r.Used.Tools = append(r.Used.Tools, shownName(up.Name))
 			r.Used.Tokens += facade.ModelTokens([]byte(t.Raw))
 		}
 	}
-	r.Used.Tools = append([]string{}, r.Used.Tools...)
 	r.whole = s.Auto && !slices.ContainsFunc(c.Tools(), func(t catalog.Tool) bool { return !shown[t.Name] && !config.Match(s.Hide, t.Name) })
 	r.choose(s, c, usesOf(s, c, calls, shown))
-	r.judge(s, c, records, calls, shown)
+	r.Used.Share = tenth(percentOf(sumOf(calls, listed), r.Calls))
+	r.judge(s, c, records, calls, listed)
 	return r, nil
+}
+
+// inCatalog are the tools of a list that the upstream has, by its names.
+func inCatalog(c *catalog.Catalog, list []gjson.Result) map[string]bool {
+	names := map[string]bool{}
+	for _, t := range list {
+		if up, ok := c.Lookup(t.Get("name").Str); ok {
+			names[up.Name] = true
+		}
+	}
+	return names
+}
+
+// sumOf are the calls of some tools.
+func sumOf(calls map[string]int, names map[string]bool) (sum int) {
+	for name := range names {
+		sum += calls[name]
+	}
+	return sum
 }
 
 // countCalls are the calls of each tool of the catalog that have reached it, by the ledger.
@@ -192,9 +222,7 @@ func (r *suggestion) choose(s *config.Server, c *catalog.Catalog, uses []use) {
 	r.Enough = r.Calls >= facade.AutoCalls
 	sum, chosen := 0, []use{}
 	for _, u := range uses {
-		if u.shown {
-			r.Used.Share += percentOf(u.calls, r.Calls)
-		} else if 100*sum >= covered*r.Calls {
+		if !u.shown && 100*sum >= covered*r.Calls {
 			continue
 		}
 		sum += u.calls
@@ -203,7 +231,6 @@ func (r *suggestion) choose(s *config.Server, c *catalog.Catalog, uses []use) {
 		r.Tools = append(r.Tools, suggested{Name: shownName(u.name), Calls: u.calls, Share: tenth(percentOf(u.calls, r.Calls)),
 			Cumulative: tenth(percentOf(sum, r.Calls)), Tokens: u.tokens, Used: u.shown, exact: facade.ExactName(u.name)})
 	}
-	r.Used.Share = tenth(r.Used.Share)
 	fit := fitting(s, c, chosen)
 	for i, u := range chosen {
 		r.Tools[i].Fits = slices.Contains(fit, u.name)
@@ -396,6 +423,9 @@ const namesNoted = 10
 func (r *suggestion) notes() []string {
 	notes := []string{fmt.Sprintf("Suggested: %s for %d tokens; \"surfaceBudget\" is %d. Shown now: %s for %d tokens, which %.1f %% of the calls were of.",
 		plural(len(r.Tools), "tool"), r.Tokens, r.Budget, plural(len(r.Used.Tools), "tool"), r.Used.Tokens, r.Used.Share)}
+	if r.all {
+		notes = append(notes, fmt.Sprintf("Every tool is listed%s, by --surface all: \"used\" only says which of them a host that defers tools loads at once.", r.place))
+	}
 	if r.whole {
 		notes = append(notes, "Every tool is shown now, as together they fit into \"surfaceBudget\": there is no need for \"used\".")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -68,7 +69,7 @@ func tools(ctx context.Context, e *env, o *options, args []string) error {
 	case o.explain != "":
 		return e.explain(o, s, c, list)
 	}
-	r := toolReport{Server: s.Name, figures: figuresOf(s.Name, c, list), Tools: shownLines(c, list)}
+	r := toolReport{Server: s.Name, figures: e.figuresOf(s.Name, c, list), Tools: shownLines(c, list)}
 	drift := e.drift(o, s, c)
 	r.Notes = append(r.notes(s, c, r.Tools), drift.notes()...)
 	if o.all {
@@ -150,7 +151,7 @@ func otherLines(s *config.Server, c *catalog.Catalog, list []gjson.Result, held 
 
 // print shows a report to a person, with the states of the tools if they differ.
 func (r *toolReport) print(out io.Writer, states bool) {
-	fmt.Fprintf(out, "%s, as a host is shown it (tokens: %ss)\n\n", r.Server, estimator)
+	fmt.Fprintf(out, "%s, as %s is shown it (tokens: %ss)\n\n", r.Server, cmp.Or(titles(r.shownTo.by), "a host"), estimator)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "before\tafter\t\n")
 	for _, l := range r.Tools {

@@ -114,7 +114,7 @@ func (e *env) show(ctx context.Context, o *options, s *config.Server, way *tour)
 	if err := e.play(ctx, o, s, way, &t); err != nil {
 		return err
 	}
-	t.figures = figuresOf(s.Name, c, t.list)
+	t.figures = e.figuresOf(s.Name, c, t.list)
 	t.Notes = append(t.notes(s, c, shownLines(c, t.list)), e.drift(o, s, c).notes()...)
 	if o.json {
 		return printJSON(e.stdout, t)
@@ -129,7 +129,9 @@ func ms(d time.Duration) float64 { return float64(d.Round(100*time.Microsecond))
 // play is the host: it starts the facade, takes its list and goes the way.
 func (e *env) play(ctx context.Context, o *options, s *config.Server, way *tour, t *trial) (err error) {
 	start := time.Now()
-	h, err := e.child(ctx, s.Name, serveArgs(o))
+	served := *o
+	served.surface = s.Surface
+	h, err := e.child(ctx, s.Name, serveArgs(&served))
 	if err != nil {
 		return err
 	}
@@ -245,7 +247,7 @@ func (e *env) child(ctx context.Context, server string, args []string) (*host, e
 
 // print shows a trial to a person.
 func (t *trial) print(w io.Writer) {
-	fmt.Fprintf(w, "%s, as a model is shown it (tokens: %ss)\n\n", t.Server, estimator)
+	fmt.Fprintf(w, "%s, as a model is shown it%s (tokens: %ss)\n\n", t.Server, t.shownTo.place(), estimator)
 	t.figures.print(w)
 	fmt.Fprintln(w)
 	printBlock(w, strings.Join(names(t.list), ", "), 4)
