@@ -12,6 +12,7 @@ import (
 	"mcp-facade/catalog"
 	"mcp-facade/facade"
 	"mcp-facade/facade/config"
+	"mcp-facade/facade/hosts"
 
 	"github.com/tidwall/gjson"
 )
@@ -48,22 +49,53 @@ func checkLimits(p *subject) (all []finding) {
 	if c == nil {
 		return nil
 	}
-	shown := p.shown(c)
+	s, shown := p.widest(), p.shown(c)
 	for _, l := range limits() {
-		if f, ok := l.finding(p.server, c.Tools(), shown); ok {
+		if f, ok := l.finding(s, c.Tools(), shown); ok {
 			all = append(all, f)
 		}
 	}
-	return append(all, p.tooLong(c, shown)...)
+	return append(all, p.tooLong(c)...)
+}
+
+// A shownServer is a server as hosts are shown it.
+type shownServer struct {
+	*config.Server
+	by []hosts.Host // whose entries set its surface, and the servers file does not
+}
+
+// widest is the server as those hosts are shown it that are shown most of it.
+func (p *subject) widest() shownServer {
+	w := showingOf(p.server.Surface, p.vars[p.name])
+	s := shownServer{p.as(w.surface), w.by}
+	if w.other != nil && w.surface == "meta" {
+		s = shownServer{p.as("all"), w.other}
+	}
+	return s
+}
+
+// as is the server with a surface.
+func (p *subject) as(surface string) *config.Server {
+	s := *p.server
+	s.Surface = surface
+	return &s
 }
 
 // shown are the tools that a host is shown, as it is shown them.
 func (p *subject) shown(c *catalog.Catalog) map[string][]byte {
-	return facade.Shown(p.facadeOptions(p.o, p.server, levelSilent), c)
+	return facade.Shown(p.facadeOptions(p.o, p.widest().Server, levelSilent), c)
+}
+
+// shownIn are the tools that one host is shown.
+func (p *subject) shownIn(h hosts.Host, c *catalog.Catalog) (shownServer, map[string][]byte) {
+	own := slices.DeleteFunc(slices.Clone(p.vars[p.name]), func(v hostVars) bool { return v.host.Name != h.Name })
+	w := showingOf(p.server.Surface, own)
+	s := p.as(w.surface)
+	return shownServer{s, w.by}, facade.Shown(p.facadeOptions(p.o, s, levelSilent), c)
 }
 
 // finding is what there is to say of a limit, if there is anything.
-func (l limit) finding(s *config.Server, tools []catalog.Tool, shown map[string][]byte) (finding, bool) {
+func (l limit) finding(s shownServer, tools []catalog.Tool, shown map[string][]byte) (finding, bool) {
 	var raw, open []string
 	mended := 0
 	for _, t := range tools {
@@ -87,22 +119,31 @@ func (l limit) finding(s *config.Server, tools []catalog.Tool, shown map[string]
 	case mended == len(raw):
 		f.Why += "the facade mends it"
 	case mended > 0:
-		f.Why += "the facade mends those it shows, and call reaches the others"
+		f.Why += "the facade mends those it shows, and " + s.reaches("the others")
+	case len(raw) == 1:
+		f.Why += "it is not on the surface, and " + s.reaches("it")
 	default:
-		f.Why += "none of them is on the surface, and call reaches them"
-		if len(raw) == 1 {
-			f.Why = strings.Replace(f.Why, "none of them is on the surface, and call reaches them", "it is not on the surface, and call reaches it", 1)
-		}
+		f.Why += "none of them is on the surface, and " + s.reaches("them")
 	}
 	f.What = fmt.Sprintf("%s %s: %s", plural(len(raw), "tool"), inNumber(l.has, len(raw)), some(raw))
 	return f, true
 }
 
+// reaches says what reaches tools that are not on the surface.
+func (s shownServer) reaches(them string) string {
+	if s.Surface == "all" {
+		return "only --surface meta has call, which reaches " + them
+	}
+	return "call reaches " + them
+}
+
 // offSurface is how a tool, which it names, is kept from the hosts and for the
 // model.
-func offSurface(s *config.Server, it string) string {
+func offSurface(s shownServer, it string) string {
 	const reached = "call reaches it with any host"
 	switch {
+	case s.Surface == "all" && s.by != nil:
+		return "write --surface meta into what " + titles(s.by) + ` starts, and leave ` + it + ` out of "used": ` + reached
 	case s.Surface == "all":
 		return `set "surface": "meta", and leave ` + it + ` out of "used": ` + reached
 	case s.Auto:
@@ -135,14 +176,15 @@ func some(names []string) string {
 	return text
 }
 
-// tooLong names the tools on the surface whose name is too long for a host,
-// which puts something before it.
-func (p *subject) tooLong(c *catalog.Catalog, shown map[string][]byte) (all []finding) {
+// tooLong names the tools on the surface of a host whose name is too long for it,
+// as it puts something before them.
+func (p *subject) tooLong(c *catalog.Catalog) (all []finding) {
 	for _, h := range p.hosts() {
 		if h.MaxName == 0 {
 			continue
 		}
 		var long []string
+		s, shown := p.shownIn(h, c)
 		before := strings.Replace(h.Prefix, "%s", p.name, 1)
 		for _, t := range c.Tools() {
 			if b := shown[t.Name]; b != nil && utf8.RuneCountInString(before+gjson.GetBytes(b, "name").Str) > h.MaxName {
@@ -152,7 +194,7 @@ func (p *subject) tooLong(c *catalog.Catalog, shown map[string][]byte) (all []fi
 		if len(long) > 0 {
 			all = append(all, finding{Level: levelWarning, What: fmt.Sprintf("%s %s for %s: %s", plural(len(long), "tool"), inNumber("have too long a name", len(long)), h.Title, some(long)),
 				Why: fmt.Sprintf("it puts %q before them, and drops or cuts what is longer than %d", before, h.MaxName),
-				Do:  "give the server a shorter name in the host, or " + offSurface(p.server, "it")})
+				Do:  "give the server a shorter name in the host, or " + offSurface(s, "it")})
 		}
 	}
 	return all
@@ -183,7 +225,7 @@ func checkMeeting(p *subject) (all []finding) {
 			if names := meeting[bend.odd.ReplaceAllString(t.Name, "_")]; len(names) > 1 && names[0] == t.Name {
 				f := bend.f
 				if f.Level == levelWarning {
-					f.Do = offSurface(p.server, "one of them")
+					f.Do = offSurface(p.widest(), "one of them")
 				}
 				f.What = "names that meet in a host: " + some(names)
 				all = append(all, f)
