@@ -78,9 +78,6 @@ func (c *cost) add(tokens int) {
 	c.Tokens += tokens
 }
 
-// nameTokens estimates what a tool costs in a host that defers it.
-func nameTokens(server, tool string) int { return compact.Tokens([]byte(deferredName(server, tool))) }
-
 // deferredName is a tool as Claude Code names it to its model until the model
 // has searched for it.
 func deferredName(server, tool string) string { return "mcp__" + server + "__" + tool + "\n" }

@@ -93,7 +93,7 @@ func page(r *savingReport) string {
 		p.server(&r.Servers[i], len(r.Servers) > 1 || len(r.Missing) > 0)
 	}
 	p.missing(r.Missing)
-	p.f("<footer><p>Tokens are estimated (%s) and within 5 %% of a tokenizer for a whole list. The list of tools counts once in each session, though hosts send it again with every turn. "+
+	p.f("<footer><p>Tokens are estimated (%s): whole lists within 5 %% of a tokenizer, the names alone of six tools or more within 10 %%. The list of tools counts once in each session, though hosts send it again with every turn. "+
 		"Days are those of UTC. All that was used is what the ledger on this machine has of it.</p></footer>", esc(estimator))
 	return strings.NewReplacer("<!--title-->", esc(title), "<!--body-->", p.String()).Replace(pageFrame)
 }
