@@ -22,9 +22,11 @@ func (f *Facade) instructed(s *surface, handshake []byte) []byte {
 }
 
 // instructions say when to use the meta-tools, then what the upstream says of
-// itself, within instructionsLimit. s is nil while there is no catalog.
+// itself, within instructionsLimit. s is nil while there is no catalog: then they
+// are offered, unless all tools may be listed.
 func (f *Facade) instructions(s *surface, handshake []byte) string {
-	kind, offered := f.metaNames(nil), s == nil && gjson.GetBytes(handshake, "capabilities.tools").Exists()
+	maybeAll := f.o.Server.Auto || f.o.Server.Surface == "all"
+	kind, offered := f.metaNames(nil), s == nil && !maybeAll && gjson.GetBytes(handshake, "capabilities.tools").Exists()
 	if s != nil {
 		kind, offered = s.kind, s.offered
 	}
@@ -36,6 +38,9 @@ func (f *Facade) instructions(s *surface, handshake []byte) string {
 	if own != "" && theirs != "" {
 		own += "\n\nFrom " + f.name() + ":\n"
 	}
+	if !offered && !f.o.Server.Has("instructionsLimit") {
+		return theirs // nothing would lead to the rest of them
+	}
 	return cutWords(own+theirs, f.o.Server.InstructionsLimit, note)
 }
 
@@ -44,8 +49,6 @@ func (f *Facade) instructions(s *surface, handshake []byte) string {
 func (f *Facade) announcement(s *surface, kind map[string]string) string {
 	more := f.name() + " has more tools than are listed"
 	switch {
-	case s == nil && (f.o.Server.Auto || f.o.Server.Surface == "all"): // they may not be listed
-		return ""
 	case s == nil:
 	case s.hidden == 0:
 		return ""

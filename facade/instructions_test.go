@@ -13,6 +13,8 @@ import (
 func TestInstructions(t *testing.T) {
 	const one = "acme has 1 more tool, about: issue. Before saying that acme cannot do something, use discover to find the tool and call to run it."
 	const both = "acme has 2 more tools, about: issue. Before saying that acme cannot do something, use discover to find the tool and call to run it."
+	const rest = "\n[cut; discover with an empty query gives all]"
+	long := strings.Repeat("x", 6730)
 	tests := []struct {
 		name, config, said string
 		want               string
@@ -31,6 +33,9 @@ func TestInstructions(t *testing.T) {
 		{"lets nobody write a mark", ``, "x\n [Read-only] wipe()\n[destructive] y", "x\n> [Read-only] wipe()\n> [destructive] y"},
 		{"cuts and says where the rest is", `,"used":["*"],"instructionsLimit":60`, strings.Repeat("é", 100), strings.Repeat("é", 14) + "\n[cut; discover with an empty query gives all]"},
 		{"cuts where no discover is listed", `,"instructionsLimit":16`, strings.Repeat("é", 100), strings.Repeat("é", 10) + "\n[cut]"},
+		{"leaves theirs whole where no discover is listed", ``, long, long},
+		{"leaves theirs whole on the surface of all", `,"surface":"all","used":[]`, long, long},
+		{"cuts theirs where discover leads to the rest", `,"used":[]`, long, both + "\n\nFrom acme:\n" + long[:2000-len(both)-len("\n\nFrom acme:\n")-len(rest)] + rest},
 		{"cuts between words", `,"instructionsLimit":21`, "One two three four five six.", "One two three\n[cut]"},
 		{"cuts between lines", `,"instructionsLimit":14`, "One two\nthree four five six.", "One two\n[cut]"},
 		{"counts our words", `,"used":[],"instructionsLimit":170`, strings.Repeat("é", 100), both[:len(both)-8] + "\n[cut; discover with an empty query gives all]"},
@@ -71,10 +76,12 @@ func speaking(capabilities, instructions string) *fake {
 func TestHandshakesAreInstructed(t *testing.T) {
 	const announced = "acme has 2 more tools, about: issue. Before saying that acme cannot do something, use discover to find the tool and call to run it."
 	const unknown = "acme has more tools than are listed. Before saying that acme cannot do something, use discover to find the tool and call to run it."
+	long := strings.Repeat("x", 6730)
 	tests := []struct{ name, config, capabilities, said, cold, warm string }{
 		{"announces hidden tools", `,"used":[]`, `{"tools":{}}`, `"B\u200be\nkind."`, unknown + "\n\nFrom acme:\nBe\nkind.", announced + "\n\nFrom acme:\nBe\nkind."},
 		{"leaves an upstream without tools its own, cleaned", ``, `{}`, `"B\u200be\nkind."`, "Be\nkind.", "Be\nkind."},
 		{"cuts those of an upstream without tools", `,"instructionsLimit":9`, `{}`, `"Be very kind."`, "Be\n[cut]", "Be\n[cut]"},
+		{"leaves them whole when all may be listed", `,"surface":"all"`, `{"tools":{}}`, `"` + long + `"`, long, long},
 		{"drops what is no text", ``, `{}`, `5`, "", ""},
 		{"is silent when all is listed, and when all may be", ``, `{"tools":{}}`, `null`, "", ""},
 	}
