@@ -30,7 +30,8 @@ type figures struct {
 	Deferred  cost   `json:"deferred"` // with, deferred, but for the tools that are marked to be loaded always
 	Estimator string `json:"estimator"`
 
-	loaded  int // how many those are
+	loaded  int  // how many those are
+	whole   bool // no tool is left to searches
 	shownTo showing
 }
 
@@ -54,6 +55,7 @@ func figuresOf(server string, c *catalog.Catalog, list []gjson.Result) figures {
 			f.Names.add(nameTokens(server, t.Name))
 		}
 	}
+	f.whole = c != nil && leavesNone(c, list)
 	for _, t := range list {
 		if t.Get(`_meta.anthropic/alwaysLoad`).Bool() {
 			f.loaded++
@@ -63,6 +65,13 @@ func figuresOf(server string, c *catalog.Catalog, list []gjson.Result) figures {
 		}
 	}
 	return f
+}
+
+// leavesNone reports whether a surface leaves no tool to searches: there are no
+// meta-tools on it, or all tools of the upstream.
+func leavesNone(c *catalog.Catalog, list []gjson.Result) bool {
+	listed := len(inCatalog(c, list))
+	return listed == len(list) || listed == len(c.Tools())
 }
 
 // shownCost is the cost of tools of which a model is shown all.

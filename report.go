@@ -247,10 +247,13 @@ func (r *serverSaving) remarks(e *env, s *config.Server) []string {
 		}
 		notes = append(notes, which+" every tool was listed, as is right for a host that defers tools by itself.")
 	}
-	if r.Balance.Deferred.Net < 0 && r.Use.Whole < r.Use.Sessions {
+	if n := r.Use.Sessions - r.Use.Whole; n > 0 && s.Surface == "all" {
+		notes = append(notes, fmt.Sprintf("In %s the list was another one: the used tools and the meta-tools.", plural(n, "session")))
+	}
+	if r.Balance.Deferred.Net < 0 && s.Surface != "all" && r.Use.Discover.Times+r.Use.Describe.Times > 0 {
 		notes = append(notes, `A host that defers tools by itself searches them itself, too: there "surface": "all" spares it the searches through mcp-facade.`)
 	}
-	notes = append(notes, "What a host that defers tools would have spent on searches of its own is not known, and not counted.")
+	notes = append(notes, "What a host that defers tools would have spent on searches of its own is not known, and not counted.", notCounted)
 	if r.Use.Unread > 0 {
 		notes = append(notes, plural(r.Use.Unread, "line")+" of the ledger could not be read.")
 	}
@@ -259,6 +262,10 @@ func (r *serverSaving) remarks(e *env, s *config.Server) []string {
 
 // ofSessions says what is counted as a session.
 const ofSessions = "A session is each start of mcp-facade by a host that asked for the tools. A host that checks or restarts its servers makes some, too; each counts the list of tools once, with mcp-facade and without."
+
+// notCounted says which costs the ledger does not have. Our instructions were
+// measured with the catalogs of real servers.
+const notCounted = "Not counted, either: the instructions of mcp-facade itself (about 100 tokens in each session, where tools are left to searches), the texts by which it refuses a call, and the signature that it adds to a tool's error, once for each tool."
 
 // print shows the report to a person: all there is of one server, and a line for
 // each of several.
@@ -382,7 +389,7 @@ func (r *serverSaving) printTools(w io.Writer) {
 	var rest cost
 	others := 0
 	for _, t := range r.Tools {
-		if t.State != stateShown {
+		if t.State != stateShown && t.State != stateUnknown {
 			if others++; t.calls() == 0 || others > toolsShown {
 				rest.add(number(t.Listed))
 				continue
@@ -413,7 +420,7 @@ func optional(n *int) string {
 
 // A toolUse is one tool, what it costs and how it was used.
 type toolUse struct {
-	Name   string `json:"name"`
+	Name   string `json:"name"`   // "": of calls by names that were never listed
 	Listed *int   `json:"listed"` // in tokens, as the upstream lists it; null: not of the upstream
 	Names  *int   `json:"names"`  // its name alone; null likewise
 	Ours   int    `json:"ours"`   // as it is shown; 0: it is not, until it is searched for
@@ -426,13 +433,20 @@ type toolUse struct {
 
 func (t *toolUse) calls() int { return t.Direct + t.Via }
 
-// stateGone is the state of a tool that was called and is not in the catalog.
-const stateGone = "gone"
+// The states of a tool that was called and is not in the catalog: it was in one,
+// or it is any that never was.
+const (
+	stateGone    = "gone"
+	stateUnknown = "unknown"
+)
 
 // named is the tool's name, and that it is gone.
 func (t *toolUse) named() string {
-	if t.State == stateGone {
+	switch t.State {
+	case stateGone:
 		return t.Name + " (not listed any more)"
+	case stateUnknown:
+		return "(names that were never listed)"
 	}
 	return t.Name
 }
@@ -466,6 +480,9 @@ func toolUses(s *config.Server, c *catalog.Catalog, list []gjson.Result, records
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		if _, ok := c.Lookup(name); !ok && counts[name].direct+counts[name].via > 0 {
 			t := toolUse{Name: shownName(name), State: stateGone}
+			if name == "" {
+				t.State = stateUnknown
+			}
 			t.count(counts[name])
 			uses = append(uses, t)
 		}

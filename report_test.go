@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,10 +65,55 @@ func TestBreakEven(t *testing.T) {
 			if strings.ContainsAny(words, "-%") && !strings.Contains(words, "mcp-facade") || strings.Contains(words, " -") || strings.Contains(words, "Inf") {
 				t.Errorf("it says %q", words)
 			}
+			if strings.Contains(words, "searches: ") {
+				t.Errorf("it leaves tools to searches, and says %q", words)
+			}
 			if told := strings.HasPrefix(words, "You do not need") || strings.HasPrefix(words, "As it was used, you do not need") || got.Tools == nil; told == got.PaysOff {
 				t.Errorf("it pays off: %v; it says %q", got.PaysOff, words)
 			}
 		})
+	}
+}
+
+// Where every tool is shown, no number of tools or discoveries decides.
+func TestBreakEvenOfAll(t *testing.T) {
+	searched := &activity{Sessions: 1, Discover: traffic{Times: 3}}
+	for _, tt := range []struct {
+		name              string
+		tools, all, shown int
+		pays              bool
+		want              string
+	}{
+		{"is worth what is trimmed", 14, 1700, 1493, true, "acme leaves no tool to searches: in a host that shows every tool, what it shows costs 1493 tokens in place of 1700. How many tools there are does not matter, as each saves what it is trimmed by."},
+		{"is worth nothing where nothing is", 8, 684, 684, false, "You do not need mcp-facade for acme: in a host that shows every tool, its 8 tools cost 684 tokens without it, and what it shows costs 684."},
+		{"has nothing to say of no tools", 0, 0, 0, false, "acme lists no tools: you do not need mcp-facade for it."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := figures{Catalog: &cost{tt.tools, tt.all}, Surface: cost{tt.tools, tt.shown}, whole: true}
+			b := &balances{Shown: newBalance(tt.all, tt.shown, 5000)}
+			got := breakEvenOf(f, searched, b)
+			if diff := cmp.Diff(breakEven{PaysOff: tt.pays}, got); diff != "" {
+				t.Error(diff)
+			}
+			if words := got.words(&serverSaving{Server: "acme", figures: f, Use: searched, Balance: b}); words != tt.want {
+				t.Errorf("it says %q, want %q", words, tt.want)
+			}
+		})
+	}
+}
+
+func TestLeavesNone(t *testing.T) {
+	c, _ := catalog.New([][]byte{[]byte(`{"tools":[{"name":"Get"},{"name":"put"}]}`)})
+	for list, want := range map[string]bool{
+		`[{"name":"get"},{"name":"put"}]`:                     true,
+		`[{"name":"get"}]`:                                    true, // the other is hidden, or no host takes it
+		`[{"name":"get"},{"name":"discover"}]`:                false,
+		`[{"name":"get"},{"name":"put"},{"name":"discover"}]`: true,
+		`[{"name":"discover"}]`:                               false,
+	} {
+		if got := figuresOf("acme", c, gjson.Parse(list).Array()).whole; got != want {
+			t.Errorf("%s leaves none: %v, want %v", list, got, want)
+		}
 	}
 }
 
@@ -125,6 +172,101 @@ func TestGrouped(t *testing.T) {
 		if got := grouped(n); got != want {
 			t.Errorf("grouped(%d) = %q, want %q", n, got, want)
 		}
+	}
+}
+
+// The calls of the table are all those that were counted.
+func TestToolUsesHaveAllCalls(t *testing.T) {
+	c, _ := catalog.New([][]byte{[]byte(`{"tools":[{"name":"get"},{"name":"put"}]}`)})
+	s := &config.Server{Name: "acme"}
+	records := []ledger.Record{
+		{Via: ledger.Direct, Tool: "get", Outcome: ledger.OK}, {Via: ledger.Call, Tool: "gone", Outcome: ledger.OK},
+		{Via: ledger.Direct, Outcome: ledger.Failed}, {Via: ledger.Call, Outcome: ledger.Failed}, {Via: ledger.Call, Outcome: ledger.Refused},
+		{Via: ledger.Discover, Outcome: ledger.OK}, {Via: ledger.Session},
+	}
+	u, calls := activityOf(s, records, 0), 0
+	uses := toolUses(s, c, nil, records)
+	for _, use := range uses {
+		calls += use.calls()
+	}
+	if i := slices.IndexFunc(uses, func(t toolUse) bool { return t.State == stateUnknown }); i < 0 || uses[i] != (toolUse{State: stateUnknown, Direct: 1, Via: 1, Failed: 2}) {
+		t.Errorf("the tools are %+v, want the calls of names that were never listed", uses)
+	}
+	if calls != 4 || u.Calls != calls {
+		t.Errorf("the tools have %d calls, and the report %d; want 4", calls, u.Calls)
+	}
+	p := &pageWriter{}
+	p.used(uses)
+	if want := "(names that were never listed)"; !strings.Contains(p.String(), want) {
+		t.Errorf("the page has no %s", want)
+	}
+	p = &pageWriter{}
+	p.costs(uses)
+	if strings.Contains(p.String(), "never listed") {
+		t.Error("the page says what names cost that were never listed")
+	}
+}
+
+// Of a session whose list is not recorded, that of its kind counts.
+func TestBalanceIsOfTheKindOfSession(t *testing.T) {
+	d := newDesk(t, `{"acme":{"command":"fake-upstream","used":[]}}`)
+	s, _, err := d.target(&options{}, []string{"acme"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.cacheTools(t, s, 30, catalog.CommandView(), hostOpening)
+	l := ledger.Open(d.ledgerPath(s), nil)
+	l.Add(ledger.Record{Time: time.Now(), Via: ledger.Session, Surface: "all"})
+	l.Close(t.Context())
+	r, err := d.savingOf(t.Context(), &options{}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := d.asShown(t.Context(), &options{}, s, "all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := shownCost(list).Tokens
+	if r.Surface.Tokens == all || r.Balance.Shown.With != all || r.Balance.Deferred.With != r.Names.Tokens {
+		t.Errorf("with it %d tokens, deferred %d; want those of every tool, %d and %d, and not of the surface, %d",
+			r.Balance.Shown.With, r.Balance.Deferred.With, all, r.Names.Tokens, r.Surface.Tokens)
+	}
+	if said := strings.Join(r.Notes, " "); strings.Contains(said, "spares it the searches") {
+		t.Errorf("no search was made, and it says %s", said)
+	}
+}
+
+func TestEnvelopeHasThePrefix(t *testing.T) {
+	plain, long := &config.Server{Name: "acme"}, &config.Server{Name: "acme", Prefix: "a_prefix_of_some_length_"}
+	if a, b := envelopeTokens(plain, "get"), envelopeTokens(long, "get"); b < a+4 {
+		t.Errorf("an envelope costs %d tokens, and %d with a long prefix", a, b)
+	}
+}
+
+// Each row of the page's figures has the cost that it names.
+func TestPageFigures(t *testing.T) {
+	p := &pageWriter{}
+	p.figures(&figures{Catalog: &cost{1, 101}, Surface: cost{2, 102}, Names: &cost{3, 103}, Deferred: cost{4, 104}})
+	rows := regexp.MustCompile(`(?s)<th scope="row">(.*?)</th>.*?<td class="n">(\d)</td><td class="n">(\d+)</td>`).FindAllStringSubmatch(p.String(), -1)
+	var got []string
+	for _, row := range rows {
+		got = append(got, strings.Join(row[1:], " "))
+	}
+	want := []string{"every tool, without mcp-facade 1 101", "with mcp-facade 2 102", "names only: a host that defers, without mcp-facade 3 103", "a host that defers, with mcp-facade 4 104"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTotal(t *testing.T) {
+	one := serverSaving{figures: figures{Catalog: &cost{1, 10}, Names: &cost{2, 20}, Surface: cost{3, 30}, Deferred: cost{4, 40}},
+		Use: &activity{Sessions: 5, Calls: 6}, Balance: &balances{newBalance(70, 8, 9), newBalance(100, 11, 12)}}
+	unused := one
+	unused.Use, unused.Balance = nil, nil
+	want := &saving{Catalog: cost{3, 30}, Names: cost{6, 60}, Surface: cost{9, 90}, Deferred: cost{12, 120}, Sessions: 10, Calls: 12,
+		Balance: balances{newBalance(140, 16, 18), newBalance(200, 22, 24)}}
+	if diff := cmp.Diff(want, totalOf([]serverSaving{one, unused, one})); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -320,7 +320,7 @@ func (p *pageWriter) used(tools []toolUse) {
 
 // costs are the tools that the upstream lists, the dearest first.
 func (p *pageWriter) costs(tools []toolUse) {
-	tools = slices.DeleteFunc(slices.Clone(tools), func(t toolUse) bool { return t.State == stateGone })
+	tools = slices.DeleteFunc(slices.Clone(tools), func(t toolUse) bool { return t.State == stateGone || t.State == stateUnknown })
 	if len(tools) == 0 {
 		return
 	}

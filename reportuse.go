@@ -163,7 +163,8 @@ func sessionsOf(records []ledger.Record) (all []session) {
 type toolCount struct{ direct, via, failed, found int }
 
 // countTools counts the calls of each tool that have reached it, and the searches
-// that have shown it, by the upstream's name.
+// that have shown it, by the upstream's name. "" has the calls of names that no
+// catalog had.
 func countTools(records []ledger.Record) map[string]toolCount {
 	counts := map[string]toolCount{}
 	for _, r := range records {
@@ -174,7 +175,7 @@ func countTools(records []ledger.Record) map[string]toolCount {
 		}
 		n := counts[r.Tool]
 		switch {
-		case r.Tool == "" || !r.Reached():
+		case !r.Reached():
 			continue
 		case r.Via == ledger.Direct:
 			n.direct++

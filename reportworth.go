@@ -100,16 +100,21 @@ func (e *env) balancesOf(ctx context.Context, o *options, s *config.Server, c *c
 //	Discoveries = (all tools - list) / discovery, rounded down:
 //	              with more in every session, all that is saved is spent on them
 //
-// Both are for the averages of this server, and for nothing else.
+// Both are for the averages of this server, and for nothing else. Where no tool is
+// left to searches there is neither: each tool saves what it is trimmed by.
 type breakEven struct {
 	PaysOff     bool `json:"paysOff"`
-	Tools       *int `json:"tools"`       // null: the server has no tools
-	Discoveries *int `json:"discoveries"` // null: no search was recorded, or it does not pay off without any
+	Tools       *int `json:"tools"`       // null: the server has no tools, or none that is left to searches
+	Discoveries *int `json:"discoveries"` // null likewise, or no search was recorded, or it does not pay off without any
 }
 
 // breakEvenOf takes a server's figures and what is recorded of it, nil and nil if
 // nothing is.
 func breakEvenOf(f figures, u *activity, b *balances) (e breakEven) {
+	if f.whole {
+		e.PaysOff = f.Catalog.Tokens > f.Surface.Tokens
+		return e
+	}
 	sessions, list, traffic := 1, f.Surface.Tokens, 0
 	if b != nil {
 		sessions, list, traffic = u.Sessions, b.Shown.With, b.Shown.Traffic
@@ -131,6 +136,12 @@ func breakEvenOf(f figures, u *activity, b *balances) (e breakEven) {
 func (e breakEven) words(r *serverSaving) string {
 	host := "in a host that shows every tool"
 	switch {
+	case r.whole && e.PaysOff:
+		return fmt.Sprintf("%s leaves no tool to searches: %s, what it shows costs %d tokens in place of %d. How many tools there are does not matter, as each saves what it is trimmed by.",
+			r.Server, host, r.Surface.Tokens, r.Catalog.Tokens)
+	case r.whole && r.Catalog.Tools > 0:
+		return fmt.Sprintf("You do not need mcp-facade for %s: %s, its %s cost %d tokens without it, and what it shows costs %d.",
+			r.Server, host, plural(r.Catalog.Tools, "tool"), r.Catalog.Tokens, r.Surface.Tokens)
 	case e.Tools == nil:
 		return r.Server + " lists no tools: you do not need mcp-facade for it."
 	case !e.PaysOff && r.Catalog.Tokens <= r.Surface.Tokens:

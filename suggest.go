@@ -32,6 +32,7 @@ type suggestion struct {
 	To          *time.Time  `json:"to"`
 	Transcripts *heard      `json:"transcripts"` // null: they were not read
 	Calls       int         `json:"calls"`       // of tools that the catalog has
+	Unlisted    int         `json:"unlisted"`    // further calls by the ledger, of names that it does not have
 	Enough      bool        `json:"enough"`      // calls to go by
 	Tools       []suggested `json:"tools"`       // that cover 95 % of them or are shown now, the most called first
 	Tokens      int         `json:"tokens"`      // of those
@@ -115,6 +116,12 @@ func (e *env) suggestion(ctx context.Context, o *options, s *config.Server) (*su
 	}
 	r := &suggestion{Server: s.Name, Estimator: estimator, Budget: s.SurfaceBudget, Tools: []suggested{}, Write: []string{}}
 	calls := countCalls(c, records)
+	for _, n := range countTools(records) {
+		r.Unlisted += n.direct + n.via
+	}
+	for _, n := range calls {
+		r.Unlisted -= n
+	}
 	if u := activityOf(s, records, 0); u != nil {
 		r.From, r.To, r.Searches = &u.From, &u.To, u.Discover.Times
 	}
@@ -380,6 +387,7 @@ func (r *suggestion) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s%s\n", r.Server, plural(r.Calls, "call"), r.sources())
 	if r.Calls == 0 {
 		fmt.Fprintf(w, "\n  There is nothing to go by yet. Try it %s.\n", r.more())
+		printNotes(w, r.unlisted())
 		return
 	}
 	fmt.Fprintf(w, "\nThe tools that cover %d %% of them, and called ones that are shown now (tokens: %ss, as used tools)\n\n", covered, estimator)
@@ -435,6 +443,7 @@ func (r *suggestion) notes() []string {
 	if !r.Enough {
 		notes = append(notes, fmt.Sprintf("These are few calls: --write wants %d. Try it %s.", facade.AutoCalls, r.more()))
 	}
+	notes = append(notes, r.unlisted()...)
 	if t := r.Transcripts; t != nil && t.Unknown > 0 {
 		notes = append(notes, fmt.Sprintf("The transcripts have %s of tools that the catalog does not have.", plural(t.Unknown, "call")))
 	}
@@ -449,6 +458,14 @@ func (r *suggestion) notes() []string {
 		notes = append(notes, fmt.Sprintf("None of %s has shown, and nobody has called, %s (words in \"keywords\" would help, or \"hide\"): %s.", searches(r.Searches), n, listed(r.Unfound)))
 	}
 	return notes
+}
+
+// unlisted says that there are further calls, if there are any.
+func (r *suggestion) unlisted() []string {
+	if r.Unlisted == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("The ledger also has %s of names that are not listed now.", plural(r.Unlisted, "call"))}
 }
 
 // searches is a number of them.
