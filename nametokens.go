@@ -96,7 +96,7 @@ func toolWord(w string, before byte) int {
 // product.
 func serverWord(w string, before byte) int {
 	switch n := len(w); {
-	case oneToken()[strings.ToLower(w)], n < 2, n == 2 && before != 0:
+	case oneToken()[strings.ToLower(w)], n < 4 && before == 0, n < 3:
 		return 1000
 	case before != 0:
 		return 2600

@@ -252,7 +252,7 @@ func TestPageFigures(t *testing.T) {
 	for _, row := range rows {
 		got = append(got, strings.Join(row[1:], " "))
 	}
-	want := []string{"every tool, without mcp-facade 1 101", "with mcp-facade 2 102", "names only: a host that defers, without mcp-facade 3 103", "a host that defers, with mcp-facade 4 104"}
+	want := []string{"all shown, without\u00a0it 1 101", "all shown, with\u00a0it 2 102", "deferred, without\u00a0it 3 103", "deferred, with\u00a0it 4 104"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -346,6 +346,7 @@ func TestChartOfOneDay(t *testing.T) {
 	}{
 		{[]day{{"2026-03-02", 1, 2}}, `<div class="axis"><span>2026-03-02</span></div>`},
 		{[]day{{"2026-03-02", 1, 2}, {"2026-03-03", 1, 2}}, `<div class="axis"><span>2026-03-02</span><span>2026-03-03</span></div>`},
+		{[]day{{"2026-03-02", 1, 0}}, "<figure><figcaption>Calls by day: none</figcaption></figure>\n"},
 	} {
 		p := &pageWriter{}
 		p.chart("Calls", "d", tt.days, 1, func(d day) int { return d.Calls })

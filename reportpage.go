@@ -180,10 +180,10 @@ func (p *pageWriter) server(s *serverSaving, headed bool) {
 	p.f("</article>\n")
 }
 
-// share is saved, without its advice.
+// share is saved, without its advice, on one line.
 func share(before, after int) string {
 	text, _, _ := strings.Cut(saved(before, after), ":")
-	return text
+	return strings.ReplaceAll(text, " ", "\u00a0")
 }
 
 func (p *pageWriter) card(what, number, note string) {
@@ -217,15 +217,15 @@ func (p *pageWriter) figures(f *figures) {
 	if f.shownTo.by != nil {
 		where = ", as " + titles(f.shownTo.by) + " is shown them"
 	}
-	p.f("<table><caption>Tokens of the tools in a model's prompt%s</caption><thead><tr><th scope=\"col\">shown</th><th scope=\"col\"><span hidden>bar</span></th><th scope=\"col\" class=\"n\">tools</th><th scope=\"col\" class=\"n\">tokens</th></tr></thead><tbody>\n", esc(where))
+	p.f("<table><caption>Tokens of the tools in a model's prompt%s, without and with mcp-facade; deferred: in a host that shows names only until it has searched</caption><thead><tr><th scope=\"col\">shown</th><th scope=\"col\"><span hidden>bar</span></th><th scope=\"col\" class=\"n\">tools</th><th scope=\"col\" class=\"n\">tokens</th></tr></thead><tbody>\n", esc(where))
 	for _, l := range []struct {
 		what, class string
 		c           cost
 	}{
-		{"every tool, without mcp-facade", "w", *f.Catalog},
-		{"with mcp-facade", "o", f.Surface},
-		{"names only: a host that defers, without mcp-facade", "d", *f.Names},
-		{"a host that defers, with mcp-facade", "o", f.Deferred},
+		{"all shown, without\u00a0it", "w", *f.Catalog},
+		{"all shown, with\u00a0it", "o", f.Surface},
+		{"deferred, without\u00a0it", "d", *f.Names},
+		{"deferred, with\u00a0it", "o", f.Deferred},
 	} {
 		p.f("<tr><th scope=\"row\">%s</th><td>", l.what)
 		p.track("", most, bar{l.class, l.c.Tokens})
@@ -262,14 +262,14 @@ func (p *pageWriter) balances(b *balances) {
 		host string
 		b    balance
 	}{{"In a host that shows every tool", b.Shown}, {"In a host that defers tools by itself", b.Deferred}} {
-		p.f("<table><caption>%s: tokens of all sessions</caption><tbody>\n", l.host)
+		p.f("<table><caption>%s: tokens of all sessions, without and with mcp-facade</caption><tbody>\n", l.host)
 		most := max(l.b.Without, l.b.With+l.b.Traffic)
 		for _, row := range []struct {
 			what string
 			n    int
 			bars []bar
 		}{
-			{"lists without mcp-facade", l.b.Without, []bar{{"w", l.b.Without}}},
+			{"lists without it", l.b.Without, []bar{{"w", l.b.Without}}},
 			{"lists with it", l.b.With, []bar{{"o", l.b.With}}},
 			{"searches and envelopes", l.b.Traffic, []bar{{"", l.b.With}, {"x", l.b.Traffic}}},
 		} {
@@ -435,11 +435,15 @@ func bucketed(days []day) ([]day, int) {
 	return all, width
 }
 
-// chart draws one number of each day as a bar.
+// chart draws one number of each day as a bar, if there is anything to draw.
 func (p *pageWriter) chart(what, class string, days []day, width int, n func(day) int) {
 	most, sum := 1, 0
 	for _, d := range days {
 		most, sum = max(most, n(d)), sum+n(d)
+	}
+	if sum == 0 {
+		p.f("<figure><figcaption>%s by %s: none</figcaption></figure>\n", what, strings.TrimSuffix(unit(width), " from"))
+		return
 	}
 	id := fmt.Sprintf("c%d", p.Len())
 	const room = 10 // for a bar and the gap after it
