@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // hasURLSecret reports whether there is a URL with a user, or with something
@@ -61,14 +62,14 @@ func isSecretParameter(parameter string) bool {
 		name, value = "", parameter
 	}
 	value = unescaped(value)
-	return value != "" && (namesSecret(unescaped(name)) || tokenAt(value) >= 0 || !plainValue.MatchString(value))
+	return value != "" && (namesSecret(unescaped(name)) || tokenAt(value) >= 0 || !plainValue().MatchString(value))
 }
 
 // plainValue is one of words and numbers, or of placeholders without a fallback.
-var plainValue = func() *regexp.Regexp {
+var plainValue = sync.OnceValue(func() *regexp.Regexp {
 	const part, mark = `(?:[A-Za-z]{1,12}\d{0,2}|\d{1,12}|\$?\{(?:[a-z]+:)?[^}:]*\})`, `[-_.,:/@+ ~*]`
 	return regexp.MustCompile(`^` + mark + `*(?:` + part + `(?:` + mark + `+` + part + `)*)?` + mark + `*$`)
-}()
+})
 
 // unescaped is a part of a URL as it is meant.
 func unescaped(part string) string {

@@ -4,12 +4,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mcp-facade/facade/config"
 )
 
 // What may be secret is a guess, and errs towards hiding: what is hidden without
 // need costs a diff a word, and an entry a variable.
+
+// pattern is compiled when it is needed, so that no start of a server pays for it.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // A line is a command line: a program and its arguments.
 type line struct {
@@ -41,7 +47,7 @@ func (l line) secretAt(i int) int {
 		return valueAt(word)
 	case (before == "-e" || before == "--env") && strings.Contains(word, "="):
 		return valueAt(word)
-	case attached.MatchString(word) || l.isAttached(word):
+	case attached().MatchString(word) || l.isAttached(word):
 		return 2
 	case strings.ContainsAny(word, space):
 		return secretWithin(word)
@@ -127,16 +133,16 @@ func (l line) isAttached(word string) bool {
 
 // attached are a header and a user with a password that stand in one word with
 // their short flag.
-var attached = regexp.MustCompile(`^-(?:H[^:]+:|u[^:]+:[^:]+$)`)
+var attached = pattern(`^-(?:H[^:]+:|u[^:]+:[^:]+$)`)
 
 // isPlain reports whether what stands behind a short flag is no password: a port
 // or another number, a path, a package of npm's with its scope, the next flag.
 func isPlain(word string) bool {
 	return strings.Trim(word, "0123456789.,:-/") == "" || isFlag(word) ||
-		plainStart.MatchString(word) || strings.HasPrefix(word, "@") && strings.Contains(word, "/")
+		plainStart().MatchString(word) || strings.HasPrefix(word, "@") && strings.Contains(word, "/")
 }
 
-var plainStart = regexp.MustCompile(`^(?:/|\.\.?/|~/|\\\\|[A-Za-z]:[\\/])`)
+var plainStart = pattern(`^(?:/|\.\.?/|~/|\\\\|[A-Za-z]:[\\/])`)
 
 // isSecretWord reports whether a word says that a secret follows, as in
 // "config set token abc".
@@ -189,14 +195,14 @@ func secretInWord(word string) int {
 }
 
 // credentials are "user:password@", as in "user:password@tcp(host)/base".
-var credentials = regexp.MustCompile(`(?:^|["'=,;(\[]|:-)([^"'=,;(\[{/:@]*):([^@]+)@`)
+var credentials = pattern(`(?:^|["'=,;(\[]|:-)([^"'=,;(\[{/:@]*):([^@]+)@`)
 
 // authority is the same behind "//", where a URL has a scheme or not.
-var authority = regexp.MustCompile(`(?://|\\\\)[^/\\@:]*:[^/\\@]+@`)
+var authority = pattern(`(?://|\\\\)[^/\\@:]*:[^/\\@]+@`)
 
 // hasCredentials reports whether there are credentials in a word.
 func hasCredentials(word string) bool {
-	return authority.MatchString(word) || slices.ContainsFunc(credentials.FindAllStringSubmatch(word, -1), func(m []string) bool {
+	return authority().MatchString(word) || slices.ContainsFunc(credentials().FindAllStringSubmatch(word, -1), func(m []string) bool {
 		isPackage := slices.Contains([]string{"npm", "jsr", "github"}, m[1])
 		return !isPackage && !strings.HasPrefix(m[2], "//") && !strings.HasPrefix(m[2], `\`)
 	})

@@ -4,16 +4,20 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mcp-facade/facade/config"
 )
 
 // pieces are the parts of a word that may be tokens; "=" may end one.
-var pieces = regexp.MustCompile("[^-" + regexp.QuoteMeta(delimiters) + "][^" + regexp.QuoteMeta(delimiters) + "]*(?:={1,2}$)?")
+var pieces = sync.OnceValue(func() *regexp.Regexp {
+	delimiter := regexp.QuoteMeta(delimiters)
+	return regexp.MustCompile("[^-" + delimiter + "][^" + delimiter + "]*(?:={1,2}$)?")
+})
 
 // tokenAt is the offset of the first token in a word, or -1.
 func tokenAt(word string) int {
-	for _, m := range pieces.FindAllStringIndex(word, -1) {
+	for _, m := range pieces().FindAllStringIndex(word, -1) {
 		if piece := word[m[0]:m[1]]; isToken(piece) || isToken(unescaped(piece)) {
 			return m[0]
 		}
