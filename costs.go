@@ -33,6 +33,8 @@ type figures struct {
 	loaded  int  // how many those are
 	whole   bool // no tool is left to searches
 	shownTo showing
+
+	sessions, lists int // those recorded that were given a list of this kind, and the tokens of their lists
 }
 
 // estimator names how tokens are counted.

@@ -57,6 +57,9 @@ func TestBreakEven(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := figures{Catalog: &cost{tt.tools, tt.all}, Surface: cost{3, tt.listed}}
+			if tt.u != nil {
+				f.sessions, f.lists = tt.u.Sessions, tt.b.Shown.With
+			}
 			got := breakEvenOf(f, tt.u, tt.b)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
@@ -230,6 +233,9 @@ func TestBalanceIsOfTheKindOfSession(t *testing.T) {
 	if r.Surface.Tokens == all || r.Balance.Shown.With != all || r.Balance.Deferred.With != r.Names.Tokens {
 		t.Errorf("with it %d tokens, deferred %d; want those of every tool, %d and %d, and not of the surface, %d",
 			r.Balance.Shown.With, r.Balance.Deferred.With, all, r.Names.Tokens, r.Surface.Tokens)
+	}
+	if want := breakEvenOf(r.figures, nil, nil); r.sessions != 0 || !cmp.Equal(want, r.BreakEven) {
+		t.Errorf("the break-even is %+v, want %+v, as without that session", r.BreakEven, want)
 	}
 	if said := strings.Join(r.Notes, " "); strings.Contains(said, "spares it the searches") {
 		t.Errorf("no search was made, and it says %s", said)

@@ -61,6 +61,7 @@ func (e *env) balancesOf(ctx context.Context, o *options, s *config.Server, c *c
 	var shown, deferred int
 	for _, one := range sessionsOf(records) {
 		f, ok := kinds[one.kind]
+		alike := one.kind == s.Surface || one.kind == ""
 		if !ok && (one.kind == "all" || one.kind == "meta") {
 			list, err := e.asShown(ctx, o, s, one.kind)
 			if err != nil {
@@ -78,6 +79,9 @@ func (e *env) balancesOf(ctx context.Context, o *options, s *config.Server, c *c
 			loaded = list
 		}
 		shown, deferred = shown+list, deferred+loaded
+		if alike {
+			r.sessions, r.lists = r.sessions+1, r.lists+list
+		}
 	}
 	n, traffic := r.Use.Sessions, r.Use.tokens()
 	return &balances{
@@ -90,8 +94,9 @@ func (e *env) balancesOf(ctx context.Context, o *options, s *config.Server, c *c
 // shows a model every tool.
 //
 // Let a tool cost what this server's tools cost on average as it lists them, a
-// session's list what it has cost on average with the facade, a session's traffic
-// likewise (without records: the list as it is now, and no traffic), and a
+// session's list what it has cost on average with the facade where it was of the
+// kind that is shown now, a session's traffic likewise (without records of such
+// sessions: the list as it is now, and no traffic), and a
 // discovery all traffic divided by the searches, so that it has its share of what
 // was described and of the envelopes of call. Then
 //
@@ -116,8 +121,8 @@ func breakEvenOf(f figures, u *activity, b *balances) (e breakEven) {
 		return e
 	}
 	sessions, list, traffic := 1, f.Surface.Tokens, 0
-	if b != nil {
-		sessions, list, traffic = u.Sessions, b.Shown.With, b.Shown.Traffic
+	if f.sessions > 0 {
+		sessions, list, traffic = f.sessions, f.lists, b.Shown.Traffic
 	}
 	all := sessions * f.Catalog.Tokens
 	e.PaysOff = all > list+traffic
