@@ -82,7 +82,7 @@ type trial struct {
 	Notes    []string `json:"notes"`   // what else there is to say of the figures
 	ListMs   float64  `json:"listMs"`  // what it took to start the server and list it; 0: it was cached
 	StartMs  float64  `json:"startMs"` // from the start of the facade to its list of tools
-	Search   *step    `json:"search"`  // null: every tool is shown
+	Search   *step    `json:"search"`  // null: no tool is left to searches
 	Describe *step    `json:"describe"`
 	Call     *step    `json:"call"` // null: no tool was called
 
@@ -151,14 +151,15 @@ func (e *env) play(ctx context.Context, o *options, s *config.Server, way *tour,
 }
 
 // tour leads to the first tool that a host is not shown, by the words of its
-// name. It calls nothing: that could have effects.
+// name, if the host is shown what finds it. It calls nothing: that could have
+// effects.
 func (e *env) tour(o *options, s *config.Server, list []gjson.Result) *tour {
 	shown := map[string]bool{}
 	for _, t := range list {
 		shown[strings.ToLower(t.Get("name").Str)] = true
 	}
 	c, err := e.stored(o, s)
-	if err != nil {
+	if err != nil || leavesNone(c, list) {
 		return &tour{}
 	}
 	held := e.drift(o, s, c).held
@@ -261,6 +262,10 @@ func (t *trial) print(w io.Writer) {
 
 // printSteps shows how the model reaches what it was not shown.
 func (t *trial) printSteps(w io.Writer) {
+	if t.Search == nil && t.Surface.Tools < t.Catalog.Tools {
+		fmt.Fprintln(w, "\nNo tool is left to searches: discover is not listed.")
+		return
+	}
 	if t.Search == nil {
 		fmt.Fprintln(w, "\nEvery tool is shown: there is nothing left to search for.")
 		return
