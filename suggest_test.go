@@ -101,16 +101,19 @@ func TestSuggestWritesNamesAlone(t *testing.T) {
 	for _, name := range names {
 		calls[name] = 5
 	}
-	for _, auto := range []bool{false, true} {
-		s := &config.Server{Name: "acme", SurfaceBudget: 2000, Compact: "standard", Auto: auto}
+	for used, want := range map[string][]string{`[]`: {"get"}, `"auto"`: slices.Sorted(slices.Values(names))} {
+		file, err := config.Parse("facade.servers.json", []byte(`{"acme":{"command":"acme","used":`+used+`}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := file.Server("acme")
+		if err != nil {
+			t.Fatal(err)
+		}
 		var r suggestion
 		r.choose(s, c, usesOf(s, c, calls, map[string]bool{}))
-		want := []string{"get"}
-		if auto {
-			want = slices.Sorted(slices.Values(names))
-		}
 		if got := slices.Sorted(slices.Values(r.Write)); !slices.Equal(got, want) {
-			t.Errorf("auto %v: it writes %q, want %q", auto, got, want)
+			t.Errorf("used %s: it writes %q, want %q", used, got, want)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package facade
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -94,10 +93,10 @@ func TestOwnPrefixes(t *testing.T) {
 	}
 }
 
-// What cannot be the name of a tool is not looked for.
+// What cannot be the name of a tool is not looked for: work that grows with the
+// square of a name would not end here.
 func TestLongNames(t *testing.T) {
 	f, v, c := facadeWith(t, `,"used":[],"hide":["secret_*","*_x*y?z"]`, []byte(`{"tools":[`+strings.Join(append(dangerous(), tool("secret_x", "", "")), ",")+`]}`))
-	began := time.Now()
 	for _, name := range []string{strings.Repeat("q", 1<<20), "mcp__" + strings.Repeat("a__", 1<<18), strings.Repeat("a.", 1<<19) + "secret_x"} {
 		if got := understood(f, v, `{"tool":"`+name+`","args":{}}`); !strings.HasPrefix(got, "! Tool ") || strings.Contains(got, "Nearest") {
 			t.Errorf("a long name: %.300s", got)
@@ -108,9 +107,6 @@ func TestLongNames(t *testing.T) {
 		if f.allow(&invocation{view: v, tool: name}) == nil {
 			t.Errorf("a long name passes the guard: %.40s", name)
 		}
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("that took %v", took)
 	}
 }
 
