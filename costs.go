@@ -139,7 +139,7 @@ func (f *figures) notes(s *config.Server, c *catalog.Catalog, lines []toolLine) 
 	case f.Deferred.Tokens < f.Names.Tokens:
 		deferring += saved(f.Names.Tokens, f.Deferred.Tokens) + "."
 	case f.loaded > 0:
-		deferring += "nothing is saved there, but what is shown needs no search."
+		deferring += "nothing is saved there, but loaded tools need no search."
 	default:
 		deferring += "nothing is saved there."
 	}

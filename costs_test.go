@@ -18,7 +18,7 @@ func TestNotesOnDeferringHosts(t *testing.T) {
 	tests := []struct {
 		name, list, want string
 	}{
-		{"says that loaded tools cost more than names", tool("a", load) + "," + tool("b", load), "nothing is saved there, but what is shown needs no search."},
+		{"says that loaded tools cost more than names", tool("a", load) + "," + tool("b", load), "nothing is saved there, but loaded tools need no search."},
 		{"says that names are names", tool("a", "") + "," + tool("b", ""), "nothing is saved there."},
 		{"says what fewer names save", tool("a", ""), "50 % less."},
 	}

@@ -267,7 +267,7 @@ func (t *trial) printSteps(w io.Writer) {
 		return
 	}
 	if t.Search == nil {
-		fmt.Fprintln(w, "\nEvery tool is shown: there is nothing left to search for.")
+		fmt.Fprintln(w, "\nEvery tool is listed: discover has nothing left to find.")
 		return
 	}
 	fmt.Fprintf(w, "\ndiscover %q\n\n", t.Search.Asked)
