@@ -173,7 +173,7 @@ func with() {
 
 // hostMain is a host: it writes the frames of a file to a command's stdin, each
 // request after the answer to the one before, and prints what comes back. What its
-// user is asked is answered by $USER_SAYS.
+// user is asked is answered by $USER_SAYS. A line "$ COMMAND" is run in between.
 //
 //	host FRAMES COMMAND ARGS…
 func hostMain() {
@@ -188,6 +188,11 @@ func hostMain() {
 	fatal(cmd.Start())
 	read := bufio.NewReader(out)
 	for _, frame := range strings.Split(strings.TrimSpace(string(frames)), "\n") {
+		if command, ok := strings.CutPrefix(frame, "$ "); ok {
+			words := strings.Fields(command)
+			fatal(exec.Command(words[0], words[1:]...).Run())
+			continue
+		}
 		fmt.Fprintln(in, frame)
 		for id := gjson.Get(frame, "id"); id.Exists(); {
 			line, err := read.ReadString('\n')

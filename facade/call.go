@@ -27,6 +27,7 @@ func (f *Facade) callTool(ctx context.Context, v *view, m wire.Message) {
 		f.refuse(m, codeInvalidParams, "tools/call: params.name is not a string")
 		return
 	}
+	f.compareAgain(v)
 	name := named.Str
 	s := f.surfaceOf(v)
 	args := m.Params.Get("arguments")

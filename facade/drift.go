@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -220,14 +221,14 @@ func (f *Facade) heldBack(v *view, name string) error {
 	s := f.surfaceOf(v)
 	held := s.held()
 	if why, ok := held[name]; ok {
-		return f.unaccepted(name, why)
+		return f.unaccepted(s, name, why)
 	}
 	if up, ok := s.names().upstream(name); ok && up == name || isTooLong(name) {
 		return nil
 	}
 	for tool, why := range held {
 		if behind([]string{plainGlob(tool)}, name) {
-			return f.unaccepted(tool, why)
+			return f.unaccepted(s, tool, why)
 		}
 	}
 	return nil
@@ -236,13 +237,14 @@ func (f *Facade) heldBack(v *view, name string) error {
 // plainGlob is a name for behind, which stands for itself alone.
 func plainGlob(name string) string { return strings.Join(lettered(name, ""), "") }
 
-// unaccepted is what a model is told of a tool that is withheld.
-func (f *Facade) unaccepted(tool, why string) error {
+// unaccepted is what a model is told of a tool that a surface withholds. After another
+// acceptance it is another refusal.
+func (f *Facade) unaccepted(s *surface, tool, why string) error {
 	next := "Do not look for a way round it: tell the user, to whom `%s` shows it, and who can accept it with `%s`."
 	if f.isForPerson() {
 		next = "`%s` shows it, and `%s` accepts it."
 	}
-	return &recurring{tool: tool, reason: "withheld", error: &refusal{fmt.Sprintf("%s is withheld: %s.", spelled(tool), why),
+	return &recurring{tool: tool, reason: "withheld " + s.accepted, error: &refusal{fmt.Sprintf("%s is withheld: %s.", spelled(tool), why),
 		fmt.Sprintf(next, f.o.Refreshing(false), f.o.Refreshing(true))}}
 }
 
@@ -268,6 +270,42 @@ func (o *Options) command(name string, words ...string) string {
 		again, words = words, again
 	}
 	return strings.Join(slices.Concat([]string{"mcp-facade", name}, again, words), " ")
+}
+
+// compareAgain compares the tools of a view once more if some are withheld and other
+// ones are accepted by now. If some are withheld all the same, the upstream is to be
+// asked: the user may have been listed what this view was not.
+func (f *Facade) compareAgain(v *view) {
+	f.mu.Lock()
+	s, all, pages, handshake := v.surface, v.all, v.pages, v.handshake
+	f.mu.Unlock()
+	if s == nil || len(s.held()) == 0 || !f.outdated(v) {
+		return
+	}
+	is, err := f.accepted()
+	if all == nil && pages != nil {
+		if stored, err := pages("tools/list"); err == nil {
+			all = f.parsed(stored, slog.LevelDebug)
+		}
+	}
+	if is == nil || err != nil || all == nil {
+		return // the next listing will be compared
+	}
+	stands := f.compared(all, is, nil)
+	c := f.catalog(v.key.Era, all, stands, slog.LevelDebug)
+	now := f.renderAs(c, handshake, stands)
+	changed := false
+	f.mu.Lock()
+	if v.surface == s { // else there is a new listing
+		changed = v.serve(c, now)
+		if stands.held != nil {
+			v.due, v.fresh, v.source = true, false, nil
+		}
+	}
+	f.mu.Unlock()
+	if changed {
+		f.announce(v)
+	}
 }
 
 // isCertain reports whether the view is as the connection in use has listed it,

@@ -476,6 +476,103 @@ func TestAcceptedMeanwhile(t *testing.T) {
 	}
 }
 
+// What is withheld from a running session, and accepted elsewhere, is there with the
+// next request that has to do with it, however often it was refused; and the host is
+// told that its tools have changed.
+func TestAcceptedOfWithheld(t *testing.T) {
+	requests := map[string]struct {
+		frame string
+		shows string // what the answer begins with or, of a search, holds
+	}{
+		"call":                   {toolCall("7", "call", `{"tool":"delete_issue","args":{}}`), `"name":"delete_issue","arguments":{}`},
+		"call of a bent name":    {toolCall("7", "call", `{"tool":"mcp__acme__Delete-Issue","args":{}}`), `"name":"delete_issue","arguments":{}`},
+		"call by its own name":   {toolCall("7", "delete_issue", "{}"), `"name":"delete_issue","arguments":{}`},
+		"describe":               {toolCall("7", "describe", `{"tool":"delete_issue"}`), `"name":"delete_issue"`},
+		"discover":               {toolCall("7", "discover", `{"query":"delete issue"}`), "delete_issue("},
+		"discover of everything": {toolCall("7", "discover", `{"query":""}`), "delete_issue"},
+		"tools/list":             {line("7", "tools/list", "{}"), `"name":"delete_issue"`},
+	}
+	for _, how := range manners {
+		for name, tt := range requests {
+			for _, started := range []bool{true, false} {
+				t.Run(fmt.Sprint(how.name, " ", name, " started ", started), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						w := drifted(t, how, `,"used":["*"],"drift":"block"`, mixed().tools...)
+						w.turns(mixed().tools[0], mixed().tools[1], set(mixed().tools[2], "description", `"Other."`))
+						d := w.visit()
+						w.runs(d, "get_issue")
+						if !started { // it is in the cache only
+							d.close()
+							d = w.visit()
+						}
+						if how.name == modern {
+							d.send(how.dress(line("8", "subscriptions/listen", `{"notifications":{"toolsListChanged":true}}`)))
+						}
+						if got := w.shows(d); !slices.Equal(got, []string{"get_issue", "create_issue", "discover", "describe", "call"}) {
+							t.Fatalf("before, the host is shown %q", got)
+						}
+						if started {
+							for range 12 {
+								if got := w.calls(d, toolCall("7", "call", `{"tool":"delete_issue","args":{}}`)); !strings.Contains(got, "is withheld") {
+									t.Fatalf("it is not withheld: %s", got)
+								}
+							}
+						}
+						w.accepts()
+						d.said()
+						d.send(how.dress(tt.frame))
+						said := strings.Join(d.said(), "\n")
+						if plain := strings.ReplaceAll(said, `\"`, `"`); !strings.Contains(plain, tt.shows) || strings.Contains(plain, "withheld") {
+							t.Errorf("the host is told\n%s\nwant %s in it", said, tt.shows)
+						}
+						if n := strings.Count(said, "notifications/tools/list_changed"); n != 1 {
+							t.Errorf("it is told %d times that its tools have changed, want once:\n%s", n, said)
+						}
+						if got := w.shows(d); !slices.Contains(got, "delete_issue") {
+							t.Errorf("the host is shown %q", got)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// After an acceptance the upstream is asked if some are withheld all the same; and what
+// is withheld later is not refused for the same reason once more.
+func TestWithheldAfterAcceptance(t *testing.T) {
+	for _, how := range manners {
+		synctest.Test(t, func(t *testing.T) {
+			other := func(what string) []string {
+				return []string{mixed().tools[0], mixed().tools[1], set(mixed().tools[2], "description", `"`+what+`"`)}
+			}
+			w := drifted(t, how, `,"used":[],"drift":"block"`, mixed().tools...)
+			w.turns(other("Other.")...)
+			d := w.visit()
+			call := toolCall("7", "call", `{"tool":"delete_issue","args":{}}`)
+			for range 12 {
+				w.calls(d, call)
+			}
+			if got := w.calls(d, call); !strings.HasPrefix(got, "Stop. ") {
+				t.Fatalf("for the 13th time it is told %s", got)
+			}
+			w.up.setTools(other("Yet another.")...)
+			ours := w.up.last()
+			w.accepts()
+			if got := w.calls(d, call); strings.Contains(got, "withheld") {
+				t.Errorf("after an acceptance it is told %s", got)
+			}
+			w.up.wantRan(t, "an acceptance", "delete_issue {}")
+			w.up.setTools(other("A third one.")...)
+			ours.write(line("", "notifications/tools/list_changed", ""))
+			d.said()
+			if got := w.calls(d, call); !strings.HasPrefix(got, "delete_issue is withheld") {
+				t.Errorf("after another change it is told %s", got)
+			}
+		})
+	}
+}
+
 // A start from the cache shows what is accepted by now, without the upstream.
 func TestAcceptedBeforeAStart(t *testing.T) {
 	for _, how := range manners {

@@ -351,18 +351,14 @@ func (f *Facade) install(ctx context.Context, l *link, v *view, lists catalog.Li
 	s := f.renderAs(c, handshake, stands)
 	ttl, fleeting := lifetime(v.key.Era, lists["tools/list"])
 	f.mu.Lock()
-	v.catalog = func() (*catalog.Catalog, error) { return c, nil }
+	changed := v.serve(c, s)
 	v.pages, v.all = func(method string) ([][]byte, error) { return lists[method], nil }, all
-	v.surface, v.listed, v.ttl, v.fleeting = s, time.Now(), ttl, fleeting
+	v.listed, v.ttl, v.fleeting = time.Now(), ttl, fleeting
 	v.due, v.fresh, v.known, v.missing, v.source = false, true, true, nil, nil
 	if !l.settling && !v.again { // else it may be out of date already
 		v.source = l
 	}
 	own := v.key.Era == modern || f.link != nil && f.link.host == v
-	changed := v.shown != nil && !bytes.Equal(v.shown, s.tools)
-	if changed {
-		v.shown = s.tools
-	}
 	v.isReady()
 	head := catalog.Head{View: v.key, Opening: v.opening, Handshake: handshake, Listed: v.listed, TTL: ttl, Revalidate: fleeting}
 	f.mu.Unlock()
@@ -373,6 +369,17 @@ func (f *Facade) install(ctx context.Context, l *link, v *view, lists catalog.Li
 	if own { // else it is what another opening makes of the upstream
 		f.save(ctx, head, lists, s)
 	}
+}
+
+// serve makes a catalog and its surface the view's, and reports whether the host was
+// shown another one. The caller holds mu.
+func (v *view) serve(c *catalog.Catalog, s *surface) (changed bool) {
+	v.catalog, v.surface = func() (*catalog.Catalog, error) { return c, nil }, s
+	changed = v.shown != nil && !bytes.Equal(v.shown, s.tools)
+	if changed {
+		v.shown = s.tools
+	}
+	return changed
 }
 
 // isReady lets those go on who wait for a listing. The caller holds mu.

@@ -360,6 +360,7 @@ func (f *Facade) listTools(ctx context.Context, v *view, m wire.Message) {
 		f.refuse(m, codeInvalidParams, "tools/list: there is one page only; ask without a cursor")
 		return
 	}
+	f.compareAgain(v)
 	f.mu.Lock()
 	stale := v.surface == nil || f.stale(v)
 	wait := f.surfaceless(v)
