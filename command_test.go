@@ -74,6 +74,7 @@ func TestServeOnTerminal(t *testing.T) {
 	}{
 		{"says what it waits for", []string{"--server", "acme"}, "mcp-facade: acme: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try acme\n"},
 		{"repeats no URL", []string{"--url", "https://mcp.acme.example/v1?key=hunter2"}, "mcp-facade: mcp-acme-example: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try --url URL\n"},
+		{"repeats no header, but that there is one", []string{"--name", "Acme 2", "--url", "https://mcp.acme.example", "--header", "Authorization: hunter2"}, "mcp-facade: acme-2: waiting for an MCP host on stdin: this command belongs in a host's config\n  try: mcp-facade try --name acme-2 --url URL --header 'NAME: VALUE'\n"},
 		{"repeats no command line", []string{"--", "server", "hunter2"}, "mcp-facade: hunter2: waiting"},
 	}
 	for _, tt := range tests {

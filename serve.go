@@ -77,13 +77,18 @@ func (e *env) splits(o *options, s *config.Server) error {
 // asks reports whether the flags name a server.
 func (o *options) asks() bool { return o.server != "" || o.url != "" || o.inPlace != nil }
 
-// again is how the same server is named to a subcommand.
+// again is how the same server is named to a subcommand. For what may hold a secret
+// there is a word.
 func (e *env) again(o *options, s *config.Server) string {
+	name := ""
+	if o.name != "" {
+		name = "--name " + s.Name + " "
+	}
 	switch {
 	case o.url != "":
-		return "--url URL"
+		return name + "--url URL" + strings.Repeat(" --header 'NAME: VALUE'", len(o.headers))
 	case o.inPlace != nil:
-		return "-- COMMAND…"
+		return name + "-- COMMAND…"
 	}
 	return e.byName(o, s.Name)
 }

@@ -266,7 +266,7 @@ func (o *Options) Refreshing(accept bool) string {
 // command is a subcommand of ours for this server.
 func (o *Options) command(name string, words ...string) string {
 	again := []string{cmp.Or(o.Again, o.Server.Name)}
-	if strings.HasPrefix(o.Again, "-- ") { // all else stands before it
+	if strings.HasPrefix(o.Again, "-") { // flags stand last, as what follows -- has to
 		again, words = words, again
 	}
 	return strings.Join(slices.Concat([]string{"mcp-facade", name}, again, words), " ")
