@@ -112,6 +112,7 @@ type planLine struct {
 	After  string   `json:"after"`
 	Added  string   `json:"added"` // the entry that the servers file gets; "" when it has it
 
+	copied  bool   // what the servers file gets is a copy of one of its entries
 	servers string // the servers file that an unwrapped one read
 	failed  bool   // it was to be changed, and is not
 }
@@ -241,7 +242,7 @@ func (p *plan) wrapped(k pick) (*planLine, error) {
 		return nil, err
 	}
 	if made.Added != "" {
-		p.servers[made.Server], p.added = s, append(p.added, config.Entry{Name: made.Server, Raw: []byte(made.Added)})
+		p.servers[made.Server], p.added = s, append(p.added, config.Entry{Name: made.Server, Raw: []byte(made.Added), Copy: made.copied})
 	}
 	made.Where, made.Before, made.After = change.Where, change.Before, change.After
 	return made, nil
@@ -285,13 +286,15 @@ func (p *plan) surfaceFor(h hosts.Host) string {
 }
 
 // settle chooses the name of a server in the servers file, and says how it is read
-// there. An entry that leads to the same upstream is used as it is.
+// there. An entry that leads to the same upstream is used as it is; if it does not
+// hide enough, a copy of it that does.
 func (p *plan) settle(k pick, t hosts.Translation, made *planLine) (*config.Server, error) {
 	entry, own := serverEntry(t), cleanServer(k.entry.Name)
 	s, err := parsedEntry(own, entry)
 	if err != nil {
 		return nil, err
 	}
+	like := "" // the entry that leads to the same upstream, and does not hide enough
 	for i, name := 1, own; ; i++ {
 		switch i {
 		case 1:
@@ -302,24 +305,53 @@ func (p *plan) settle(k pick, t hosts.Translation, made *planLine) (*config.Serv
 		}
 		known, taken := p.servers[name]
 		switch {
-		case !taken:
-			made.Server, made.Added = name, string(entry)
-			return s, nil
-		case known != nil && sameUpstream(known, s):
+		case taken && (known == nil || !sameUpstream(known, s)):
+		case taken && len(unhidden(known, t.Hide)) > 0:
+			like = name
+		case taken:
 			made.Server = name
 			return known, nil
+		default:
+			if like != "" {
+				if entry, s, err = p.hiding(like, t.Hide); err != nil {
+					return nil, err
+				}
+				made.Notes = append(made.Notes, fmt.Sprintf("%q of the servers file does not hide %s: %q is a copy of it that does.", like, strings.Join(unhidden(p.servers[like], t.Hide), ", "), name))
+			}
+			made.Server, made.Added, made.copied = name, string(entry), like != ""
+			return s, nil
 		}
 	}
 }
 
-// sameUpstream reports whether an entry leads to the upstream of a new one and
-// hides what that one does. It may have been told since how to log in.
-func sameUpstream(known, s *config.Server) bool {
-	for _, tool := range s.Hide {
-		if !slices.Contains(known.Hide, tool) {
-			return false
+// hiding is a copy of an entry that hides these tools, too.
+func (p *plan) hiding(name string, tools []string) ([]byte, *config.Server, error) {
+	known := p.servers[name]
+	text, err := config.AddEntries(p.before, p.added)
+	if err != nil {
+		return nil, nil, err
+	}
+	entry, err := config.Hiding(text, name, append(slices.Clip(known.Hide), unhidden(known, tools)...))
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := parsedEntry(name, entry)
+	return entry, s, err
+}
+
+// unhidden are those of these globs that an entry does not hide.
+func unhidden(known *config.Server, tools []string) (all []string) {
+	for _, tool := range tools {
+		if !slices.Contains(known.Hide, tool) && (strings.ContainsAny(tool, "*?") || !config.Match(known.Hide, tool)) {
+			all = append(all, tool)
 		}
 	}
+	return all
+}
+
+// sameUpstream reports whether an entry leads to the upstream of a new one. It may
+// have been told since how to log in.
+func sameUpstream(known, s *config.Server) bool {
 	was, is := known.Upstream, s.Upstream
 	if is.OAuth == nil {
 		is.OAuth, is.CredentialID, is.TokenCommand = was.OAuth, was.CredentialID, was.TokenCommand

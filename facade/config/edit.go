@@ -31,15 +31,16 @@ func Text(path string) ([]byte, error) {
 }
 
 // An Entry is one of a servers file in the making. Raw is a raw object, indented by
-// two spaces where it has several lines.
+// two spaces where it has several lines; as the file is, if it is one of [Hiding].
 type Entry struct {
 	Name string
 	Raw  []byte
+	Copy bool // Raw is one of Hiding
 }
 
 // AddEntry is AddEntries for one entry.
 func AddEntry(data []byte, name string, entry []byte) ([]byte, error) {
-	return AddEntries(data, []Entry{{name, entry}})
+	return AddEntries(data, []Entry{{Name: name, Raw: entry}})
 }
 
 // AddEntries gives the text of a servers file with more entries, after the others.
@@ -71,7 +72,7 @@ func AddEntries(data []byte, entries []Entry) ([]byte, error) {
 		if slices.Contains(names, e.Name) {
 			return nil, &Error{Key: e.Name, Err: errors.New("is there already")}
 		}
-		names, edits = append(names, e.Name), append(edits, set{[]string{e.Name}, string(e.Raw)})
+		names, edits = append(names, e.Name), append(edits, set{[]string{e.Name}, string(e.Raw), e.Copy})
 	}
 	return f.edited(data, edits...)
 }
@@ -87,7 +88,7 @@ func SetUsed(data []byte, name string, used []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.edited(data, set{[]string{name, "used"}, usedText(used)})
+	return f.edited(data, set{path: []string{name, "used"}, value: usedText(used)})
 }
 
 // A set gives what stands at a path below the entries a value: an entry, or a key
@@ -95,17 +96,19 @@ func SetUsed(data []byte, name string, used []string) ([]byte, error) {
 type set struct {
 	path  []string
 	value string
+	asIs  bool // it has the indentation and the line ends of the file
 }
 
 // edited gives data, the text of f, after edits. Their entries have to be right then.
 func (f *File) edited(data []byte, edits ...set) ([]byte, error) {
 	text := bytes.TrimPrefix(data, bom)
-	o := jsonc.Object{Text: text, EOL: "\n"}
-	if before, _, ok := bytes.Cut(text, []byte("\n")); ok && bytes.HasSuffix(before, []byte("\r")) {
-		o.EOL = "\r\n"
-	}
+	o := jsonc.Object{Text: text, EOL: lineEnd(text)}
 	for _, e := range edits {
-		if err := o.Set(slices.Concat(f.root, e.path), e.value); err != nil {
+		put := o.Set
+		if e.asIs {
+			put = o.Copy
+		}
+		if err := put(slices.Concat(f.root, e.path), e.value); err != nil {
 			return nil, err
 		}
 	}
@@ -136,14 +139,10 @@ func RawUpstream(path, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	entry, err := jsonc.Parse(bytes.TrimPrefix(data, bom))
+	object, err := f.object(data, name)
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range append(slices.Clip(f.root), name) {
-		entry = *jsonc.Member(entry.Value.(*hujson.Object), key)
-	}
-	object := entry.Value.(*hujson.Object)
 	plain := hujson.Value{Value: &hujson.Object{}}
 	if inner := jsonc.Member(object, "upstream"); inner != nil {
 		plain.Value = inner.Value
@@ -157,6 +156,55 @@ func RawUpstream(path, name string) ([]byte, error) {
 	plain = plain.Clone()
 	plain.Standardize()
 	return plain.Pack(), nil
+}
+
+// Hiding gives a copy of an entry in the text of a servers file, to be added to it,
+// that hides these tools. It stands there as the entry does, but without comments.
+// The error is an *Error, or several.
+func Hiding(data []byte, name string, hide []string) ([]byte, error) {
+	f, err := Parse("", data)
+	if err != nil {
+		return nil, err
+	}
+	object, err := f.object(data, name)
+	if err != nil {
+		return nil, err
+	}
+	plain := hujson.Value{Value: object}.Clone()
+	plain.Standardize()
+	var lines [][]byte
+	for line := range bytes.Lines(plain.Pack()) {
+		if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 { // else there was a comment
+			lines = append(lines, line)
+		}
+	}
+	o := jsonc.Object{EOL: lineEnd(data)}
+	o.Text = bytes.Join(lines, []byte(o.EOL))
+	if last := lines[len(lines)-1]; len(lines) > 1 {
+		o.Indent = string(last[:len(last)-len(bytes.TrimLeft(last, " \t"))])
+	}
+	err = o.Set([]string{"hide"}, usedText(hide))
+	return o.Text, err
+}
+
+// lineEnd is how the lines of a text end.
+func lineEnd(text []byte) string {
+	if before, _, ok := bytes.Cut(text, []byte("\n")); ok && bytes.HasSuffix(before, []byte("\r")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// object is an entry of f in its text.
+func (f *File) object(data []byte, name string) (*hujson.Object, error) {
+	entry, err := jsonc.Parse(bytes.TrimPrefix(data, bom))
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range append(slices.Clip(f.root), name) {
+		entry = *jsonc.Member(entry.Value.(*hujson.Object), key)
+	}
+	return entry.Value.(*hujson.Object), nil
 }
 
 // usedLine is how long a list of names may be, in bytes, to stand in one line.

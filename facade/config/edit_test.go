@@ -222,3 +222,24 @@ func ExampleReplace() {
 	// <nil>
 	// : was changed by somebody else meanwhile, and is left as it is
 }
+
+func TestHiding(t *testing.T) {
+	tests := []struct{ name, before, after string }{
+		{"copies all else as it is", "\ufeff{\"mcpServers\": {\r\n\t\"a\": { // mine\r\n\t\t// why\r\n\t\t\"upstream\": {\"command\": \"x\"}, \"hide\": [\"b\"], // not b\r\n\t\t\"confirm\": \"writes\",\r\n\t},\r\n}}",
+			"{\r\n\t\t\"upstream\": {\"command\": \"x\"}, \"hide\": [\"b\", \"c\"],\r\n\t\t\"confirm\": \"writes\"\r\n\t}"},
+		{"hides what the entry did not", "{\n    \"a\": {\n        \"command\": \"x\"\n    }\n}", "{\n        \"command\": \"x\",\n        \"hide\": [\"b\", \"c\"]\n    }"},
+		{"stays in its line", `{"a":{"command":"x"}}`, `{"command":"x","hide":["b","c"]}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Hiding([]byte(tt.before), "a", []string{"b", "c"})
+			if err != nil || string(got) != tt.after {
+				t.Fatalf("Hiding(%q), %v:\n got %q\nwant %q", tt.before, err, got, tt.after)
+			}
+			text, err := AddEntries([]byte(tt.before), []Entry{{Name: "z", Raw: got, Copy: true}})
+			if err != nil || !strings.Contains(string(text), tt.after) {
+				t.Errorf("AddEntries(%q), %v: %q", tt.before, err, text)
+			}
+		})
+	}
+}
