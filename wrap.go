@@ -309,7 +309,7 @@ func (p *plan) settle(k pick, t hosts.Translation, made *planLine) (*config.Serv
 		case taken && len(unhidden(known, t.Hide)) > 0:
 			like = name
 		case taken:
-			made.Server = name
+			made.Server, made.Notes = name, append(made.Notes, moreHidden(name, known, k, t.Hide)...)
 			return known, nil
 		default:
 			if like != "" {
@@ -317,11 +317,23 @@ func (p *plan) settle(k pick, t hosts.Translation, made *planLine) (*config.Serv
 					return nil, err
 				}
 				made.Notes = append(made.Notes, fmt.Sprintf("%q of the servers file does not hide %s: %q is a copy of it that does.", like, strings.Join(unhidden(p.servers[like], t.Hide), ", "), name))
+				made.Notes = append(made.Notes, moreHidden(name, s, k, t.Hide)...)
 			}
 			made.Server, made.Added, made.copied = name, string(entry), like != ""
 			return s, nil
 		}
 	}
+}
+
+// moreHidden is a note of the tools that an entry hides and the host does not keep
+// away: another host may, or the user.
+func moreHidden(name string, known *config.Server, k pick, tools []string) []string {
+	more := slices.DeleteFunc(slices.Clone(known.Hide), func(tool string) bool { return slices.Contains(tools, tool) })
+	if len(more) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf(`%q of the servers file hides %s, here as for whoever else uses it. To have that in %s: copy the entry under another name, without it in "hide", and name the copy behind --server.`,
+		name, strings.Join(more, ", "), k.file.Host.Title)}
 }
 
 // hiding is a copy of an entry that hides these tools, too.
