@@ -163,11 +163,14 @@ func (p *plan) readServers() (err error) {
 	return nil
 }
 
-// addEntries has the servers file get what is new.
+// addEntries has the servers file get what is new, if it may be replaced.
 func (p *plan) addEntries() (err error) {
 	p.after, err = config.AddEntries(p.before, p.added)
 	if ce := new(config.Error); errors.As(err, &ce) {
 		ce.Path = p.path
+	}
+	if err == nil && len(p.added) > 0 {
+		err = config.Replaceable(p.path)
 	}
 	return err
 }

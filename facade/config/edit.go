@@ -248,10 +248,19 @@ func replace(path string, before, after []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := Replaceable(path); err != nil {
+		return err
+	}
+	return swap(path, before, after, info)
+}
+
+// Replaceable fails, with an *Error, if Replace refuses the file at path whatever it
+// holds.
+func Replaceable(path string) error {
 	if files.Linked(path) {
 		return &Error{Path: path, Err: errors.New("has another name, a hard link, under which the old text would stay"), Hint: "make the other name a symbolic link to this one"}
 	}
-	return swap(path, before, after, info)
+	return nil
 }
 
 // unchanged fails if the file at path does not hold a text; nil: if there is one.
