@@ -183,7 +183,17 @@ func (h *hostEntry) target(files map[string]*config.File) []finding {
 		}
 		return all
 	}
-	return h.variables(s)
+	return append(h.variables(s), h.rules(s)...)
+}
+
+// rules are about what the host keeps away and "call" reaches.
+func (h *hostEntry) rules(s *config.Server) []finding {
+	reached := reachedBy(h.file.file, h.Entry, s)
+	if len(reached) == 0 {
+		return nil
+	}
+	return []finding{{Level: levelWarning, What: fmt.Sprintf(`"call" of %s reaches %s, which %s keeps away`, h.called(), strings.Join(reached, ", "), h.file.host.Title),
+		Why: `a host's rules do not count for what "call" runs`, Do: fmt.Sprintf(`name in "hide" of %s in the servers file what is to be kept away, or: %s`, h.Server, h.again())}}
 }
 
 // variables is about those that the server needs and the entry does not set. A

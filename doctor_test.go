@@ -337,7 +337,7 @@ func TestDoctorHostEntries(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := d.checkup(&options{}, "")
-			c.found, c.broken = []hostFile{{tt.host, filepath.Join(d.cwd, "host.json"), tt.entries}}, nil
+			c.found, c.broken = []hostFile{{tt.host, filepath.Join(d.cwd, "host.json"), tt.entries, new(hosts.File)}}, nil
 			if got := findingLines(checkHosts(c)); !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
 				t.Errorf("%s\nwant %s", got, tt.want)
 			}

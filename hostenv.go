@@ -14,6 +14,7 @@ type hostFile struct {
 	host    hosts.Host
 	path    string
 	entries []hosts.Entry
+	file    *hosts.File
 }
 
 // hostFiles reads the files of hosts. The errors are those of files that cannot
@@ -21,7 +22,7 @@ type hostFile struct {
 func (e *env) hostFiles() (all []hostFile, broken []error) {
 	found, broken := hosts.Find(e.place())
 	for _, f := range found {
-		all = append(all, hostFile{f.Host, f.Path, f.Entries()})
+		all = append(all, hostFile{f.Host, f.Path, f.Entries(), f})
 	}
 	return all, broken
 }

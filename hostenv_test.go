@@ -31,7 +31,7 @@ func TestInHost(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			all := d.hostVars([]hostFile{{codexLike, "host.json", []hosts.Entry{tt.entry}}}, d.configFile)["acme"]
+			all := d.hostVars([]hostFile{{host: codexLike, path: "host.json", entries: []hosts.Entry{tt.entry}}}, d.configFile)["acme"]
 			there, by := d.inHost(all)
 			if set := strings.Join(there.environ[len(d.environ):], " "); set != tt.set || (by.host.Title == "Codex") != (tt.set != "") {
 				t.Errorf("%s sets %q, want %q", by.host.Title, set, tt.set)

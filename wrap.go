@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,7 +185,10 @@ func (s settled) Error() string { return string(s) }
 // wanted, unless it is already what it is to be.
 func (p *plan) note(k pick, made *planLine, err error, wanted bool) {
 	if err != nil {
-		made = &planLine{Reason: reason(err), failed: wanted && !errors.As(err, new(settled))}
+		if made == nil {
+			made = &planLine{}
+		}
+		made.Reason, made.failed = reason(err), wanted && !errors.As(err, new(settled))
 		if made.failed {
 			p.errs = append(p.errs, fmt.Errorf("%s: %s: %s (%s)", k.file.Host.Name, compact.Line(k.entry.Name), made.Reason, compact.Line(k.file.Path)))
 		}
@@ -218,7 +222,7 @@ func (p *plan) wrapped(k pick) (*planLine, error) {
 	}
 	t, err := p.translated(k)
 	if err != nil {
-		return nil, err
+		return &planLine{Notes: p.reached(k)}, err
 	}
 	program, err := p.program(k.file.Host.Desktop)
 	if err != nil {
@@ -277,6 +281,30 @@ func (p *plan) addDenied(k pick, t *hosts.Translation) {
 		}
 	}
 	t.Notes = append(t.Notes, notes...)
+}
+
+// reached is a note of what the host of a wrapped server keeps away since.
+func (p *plan) reached(k pick) []string {
+	s := p.servers[k.entry.Server]
+	if !k.entry.Ours || s == nil || p.serversFileOf(k.entry) != p.path {
+		return nil
+	}
+	tools := reachedBy(k.file, k.entry, s)
+	if len(tools) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf(`%s keeps %s away, which "call" reaches: name in "hide" of %q in the servers file what is to be kept away, or unwrap it and wrap it again.`,
+		k.file.Host.Title, strings.Join(tools, ", "), s.Name)}
+}
+
+// reachedBy are the tools of a wrapped server that its host keeps away and that
+// "call" reaches: where all tools are listed, there is none.
+func reachedBy(f *hosts.File, entry hosts.Entry, s *config.Server) []string {
+	if cmp.Or(entry.Surface, s.Surface) == "all" {
+		return nil
+	}
+	hide, _ := f.Denied(entry)
+	return slices.DeleteFunc(unhidden(s, hide), func(tool string) bool { return slices.Contains(metaTools(s), tool) })
 }
 
 // surfaceFor is the --surface of a host's entries: what was asked for, else "all"
@@ -461,7 +489,7 @@ func (p *plan) notes() (all []*noted) {
 	for _, l := range p.lines {
 		texts := l.Notes
 		if l.Reason != "" && !l.failed { // which is an error
-			texts = []string{fmt.Sprintf("skipped: %s (%s)", l.Reason, l.File)}
+			texts = append([]string{fmt.Sprintf("skipped: %s (%s)", l.Reason, l.File)}, texts...)
 		}
 		for _, text := range texts {
 			text = compact.Line(text)

@@ -14,14 +14,20 @@ import (
 	"mcp-facade/facade/jsonc"
 )
 
-// Denied gives, as globs for "hide", the tools of an entry that its host keeps away
-// by rules outside of it: they do not reach what "call" runs. The notes, a sentence
+// Denied gives, as globs for "hide", the tools of an entry that its host keeps away,
+// in it or by rules elsewhere: they do not reach what "call" runs. The notes, a sentence
 // each, name the rules that are not among them, and what to do. A host that is
 // shown every tool under its own name needs none of that.
 func (f *File) Denied(e Entry) (hide, notes []string) {
 	s, err := f.look(e)
-	if err != nil || f.dialect.rules == nil {
+	if err != nil {
 		return nil, nil
+	}
+	if f.dialect.deny != "" {
+		hide = slices.DeleteFunc(s.node.get(f.dialect.deny).texts(), func(name string) bool { return !canHide(name) || strings.ContainsAny(name, "*?") })
+	}
+	if f.dialect.rules == nil {
+		return once(hide), nil
 	}
 	place, folder := f.at, f.folder
 	if e.Scope != "" {

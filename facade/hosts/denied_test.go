@@ -62,6 +62,7 @@ func TestDenied(t *testing.T) {
 		{name: "names the policies of Gemini CLI", host: "gemini", file: `{` + gemini + `}`, other: "[[rule]]\nmcpName = \"slack\"\ntoolName = \"wipe\"\ndecision = \"deny\"\n",
 			notes: []string{`OTHER has rules for it`}},
 		{name: "leaves policies for others", host: "gemini", file: `{` + gemini + `}`, other: "[[rule]]\ntoolName = \"run_shell_command\"\n"},
+		{name: "hides what the entry of a host without rules turns off", host: "windsurf", file: `{"mcpServers": {"slack": {"command": "mcp-facade", "disabledTools": ["wipe", "a[b]"]}}}`, hide: "wipe"},
 		{name: "leaves a host without rules", host: "vscode", file: `{"servers": {"slack": {"command": "slack"}}}`},
 	} {
 		t.Run("it "+test.name, func(t *testing.T) {
