@@ -46,6 +46,7 @@ func (f *File) Denied(e Entry) (hide, notes []string) {
 			continue
 		}
 		rules := f.dialect.rules(s, file)
+		notes = append(notes, blind(rules, at.path)...)
 		for i, r := range rules {
 			what := r.outcome(rules[i+1:])
 			if what == isHidden && at.folder != "" && at.folder != folder {
@@ -173,6 +174,7 @@ const (
 	allows  verdict = iota
 	asks            // the host asks before such a tool runs
 	denies          // it keeps them away
+	omits           // it keeps them away, as it lets only some through
 	unclear         // it may
 )
 
@@ -183,7 +185,7 @@ const isHidden = "hidden"
 // counts, or it counts for "call" as well. later are the rules that come after it.
 func (r rule) outcome(later []rule) string {
 	switch {
-	case r.does == allows, r.does != unclear && config.Match([]string{r.tool}, "call"):
+	case r.does == allows, r.does == omits, r.does != unclear && config.Match([]string{r.tool}, "call"):
 		return ""
 	case r.does == unclear, r.does == denies && !canHide(r.tool):
 		return `may keep tools away that "call" reaches: name them in "hide" of the servers file.`
@@ -192,7 +194,7 @@ func (r rule) outcome(later []rule) string {
 	}
 	for _, other := range later {
 		switch {
-		case other.does == denies:
+		case other.does == denies, other.does == omits:
 		case other.tool == r.tool && other.one == r.one:
 			return ""
 		case config.Match([]string{r.tool}, other.tool):
@@ -203,6 +205,70 @@ func (r rule) outcome(later []rule) string {
 		return fmt.Sprintf(`counts for that one only, for whom "call" reaches what it keeps away: keep %s away there, too, or name the tool in "hide" of the servers file.`, r.call)
 	}
 	return isHidden
+}
+
+// ownTools are the tools of ours by which a model reaches those that it is not shown.
+var ownTools = []string{"discover", "describe", "call"}
+
+// blind are notes of the rules in a file that let some tools of a server through, and
+// not ours: for all agents, and for those that have rules of their own.
+func blind(rules []rule, file string) (notes []string) {
+	for _, counting := range views(rules) {
+		var path, names []string
+		for _, own := range ownTools {
+			r, off := lacks(counting, own)
+			if !off {
+				continue
+			}
+			if path == nil {
+				path = r.path
+			}
+			prefix, suffix := "", ""
+			if at := strings.LastIndex(r.call, "call"); at >= 0 {
+				prefix, suffix = r.call[:at], r.call[at+len("call"):]
+			}
+			names = append(names, prefix+own+suffix)
+		}
+		if names != nil {
+			notes = append(notes, fmt.Sprintf("%s in %s keeps %s away, without which a model does not reach what it is not shown: allow that there, or leave the server unwrapped.", dotted(path), file, strings.Join(names, ", ")))
+		}
+	}
+	return notes
+}
+
+// views are the rules that count for all agents, and those that count for each one
+// that has rules of its own.
+func views(rules []rule) [][]rule {
+	var all []rule
+	agents, of := []string{}, map[string][]rule{}
+	for _, r := range rules {
+		if !r.one {
+			all = append(all, r)
+			continue
+		}
+		agent := strings.Join(r.path[:2], "\n")
+		if !slices.Contains(agents, agent) {
+			agents = append(agents, agent)
+		}
+		of[agent] = append(of[agent], r)
+	}
+	views := [][]rule{all}
+	for _, agent := range agents {
+		views = append(views, slices.Concat(all, of[agent]))
+	}
+	return views
+}
+
+// lacks gives the rule that keeps a tool away while others of the server are left.
+func lacks(rules []rule, tool string) (rule, bool) {
+	for i, r := range slices.Backward(rules) {
+		if r.does == unclear || !config.Match([]string{r.tool}, tool) {
+			continue
+		}
+		left := strings.Trim(r.tool, "*") != "" || slices.ContainsFunc(rules[i+1:], func(r rule) bool { return r.does == allows || r.does == asks })
+		return r, left && (r.does == denies || r.does == omits)
+	}
+	return rule{}, false
 }
 
 // canHide reports whether "hide" takes a glob as it is.

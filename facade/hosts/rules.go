@@ -155,11 +155,27 @@ func zedRules(s *found, file *node) (all []rule) {
 	}
 	profiles := file.at([]string{"agent", "profiles"})
 	for i := range profiles.kids() {
+		all = append(all, zedOmits(&profiles.nodes[i], name)...)
 		for _, tool := range zedTools(&profiles.nodes[i], name).kids() {
 			if tool.literal() == "false" && zedShows(&profiles.nodes[i], name, "call") {
 				all = append(all, rule{path: []string{"agent", "profiles", profiles.nodes[i].key, "context_servers", name, "tools", tool.key},
 					tool: tool.key, does: denies, one: zedShowsElsewhere(profiles, name, tool.key), call: "call"})
 			}
+		}
+	}
+	return all
+}
+
+// zedOmits are rules for those tools of ours that a profile leaves out, if it has
+// others of the server.
+func zedOmits(profile *node, server string) (all []rule) {
+	isOn := func(tool node) bool { return tool.literal() == "true" }
+	if !slices.ContainsFunc(zedTools(profile, server).kids(), isOn) {
+		return nil
+	}
+	for _, own := range ownTools {
+		if !zedShows(profile, server, own) {
+			all = append(all, rule{path: []string{"agent", "profiles", profile.key, "context_servers", server, "tools"}, tool: own, does: omits, one: true, call: "call"})
 		}
 	}
 	return all
