@@ -89,10 +89,6 @@ func (c *cost) add(tokens int) {
 	c.Tokens += tokens
 }
 
-// deferredName is a tool as Claude Code names it to its model until the model
-// has searched for it.
-func deferredName(server, tool string) string { return "mcp__" + server + "__" + tool + "\n" }
-
 // print shows the figures to a person.
 func (f *figures) print(w io.Writer) {
 	line := func(what string, c cost, note string) {

@@ -20,12 +20,13 @@ var oneToken = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// nameTokens estimates what a tool costs in a host that defers it: its
-// deferredName. In a list of names the same words come again and again, so the
-// estimate for text would be wrong by one of them: here a word is one token if it
-// is known to be, and else charged by its length. For the lists of 43 real servers
-// the sum is within 6 % of the true number from 60 tools on, and within 10 % from
-// six on: with few, all depends on the server's name.
+// nameTokens estimates what a tool costs in a host that defers it: a line
+// "mcp__SERVER__TOOL", as Claude Code names it until the model has searched for it.
+// In a list of names the same words come again and again, so the estimate for text
+// would be wrong by one of them: here a word is one token if it is known to be, and
+// else charged by its length. For the lists of 43 real servers the sum is within 6 %
+// of the true number from 60 tools on, and within 10 % from six on: with few, all
+// depends on the server's name.
 func nameTokens(server, tool string) int {
 	const around = 5000 // mcp, which is two, "__" twice, and the end of the line
 	return (around + wordsTokens(server, serverWord) + wordsTokens(tool, toolWord) + 500) / 1000

@@ -66,3 +66,6 @@ func FuzzNameTokens(f *testing.F) {
 		}
 	})
 }
+
+// deferredName is what nameTokens estimates.
+func deferredName(server, tool string) string { return "mcp__" + server + "__" + tool + "\n" }

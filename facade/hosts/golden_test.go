@@ -68,6 +68,21 @@ func (d *desk) read(path string) string {
 	return string(data)
 }
 
+// change replaces texts of a file, each once, and returns what it holds then: pairs
+// are old and new.
+func (d *desk) change(path string, pairs []string) string {
+	d.Helper()
+	now := d.read(path)
+	for i := 0; i < len(pairs); i += 2 {
+		if !strings.Contains(now, pairs[i]) {
+			d.Fatalf("%q is not in\n%s", pairs[i], now)
+		}
+		now = strings.Replace(now, pairs[i], pairs[i+1], 1)
+	}
+	d.write(path, []byte(now))
+	return now
+}
+
 // file is the only file that is found.
 func (d *desk) file() *File {
 	d.Helper()

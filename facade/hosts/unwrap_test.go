@@ -57,14 +57,7 @@ func TestUnwrapLater(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d, path := wrapped(t, "cursor", remoteFile)
-			now := d.read(path)
-			for i := 0; i < len(test.change); i += 2 {
-				if !strings.Contains(now, test.change[i]) {
-					t.Fatalf("%q is not in\n%s", test.change[i], now)
-				}
-				now = strings.Replace(now, test.change[i], test.change[i+1], 1)
-			}
-			d.write(path, []byte(now))
+			now := d.change(path, test.change)
 			want := strings.NewReplacer(test.wantRemainder...).Replace(remoteFile)
 			f := d.file()
 			for _, e := range f.Entries() {
@@ -119,14 +112,7 @@ func TestUnwrapRotated(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d, path := wrapped(t, test.host, test.data)
-			now := d.read(path)
-			for i := 0; i < len(test.change); i += 2 {
-				if !strings.Contains(now, test.change[i]) {
-					t.Fatalf("%q is not in\n%s", test.change[i], now)
-				}
-				now = strings.Replace(now, test.change[i], test.change[i+1], 1)
-			}
-			d.write(path, []byte(now))
+			now := d.change(path, test.change)
 			unwrapAll(t, d)
 			if diff := cmp.Diff(strings.NewReplacer(test.want...).Replace(test.data), d.read(path)); diff != "" {
 				t.Errorf("(-want +got):\n%s\nwrapped:\n%s", diff, now)
@@ -212,14 +198,7 @@ func TestUnwrapOther(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d, path := wrapped(t, "cursor", data)
-			now := d.read(path)
-			for i := 0; i < len(test.change); i += 2 {
-				if !strings.Contains(now, test.change[i]) {
-					t.Fatalf("%q is not in\n%s", test.change[i], now)
-				}
-				now = strings.Replace(now, test.change[i], test.change[i+1], 1)
-			}
-			d.write(path, []byte(now))
+			now := d.change(path, test.change)
 			f := d.file()
 			for _, e := range f.Entries() {
 				_, err := f.Unwrap(e, known(test.upstreams[e.Server]))
